@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write ops.jsonl: every operator the dispatcher of this torch knows, one JSON object a line.
+"""Write ops.jsonl: every operator the dispatcher of torch knows, one JSON object a line.
 
     python3 datasets/catalogue/make_ops.py [-o datasets/catalogue/torch-2.13.0/ops.jsonl]
 
