@@ -48,6 +48,7 @@ enum class DTypeKind : std::uint8_t { Unknown, Bool, UnsignedInt, SignedInt, Flo
 /// The short name of the case grammar ("f32", "bf16", "i64", "b8").
 [[nodiscard]] std::string_view shortName(DType dtype);
 /// Accepts torch's name, with or without "torch.", its aliases ("float", "half", "long", "double", ...) and the short name.
+/// "unknown" gives Unknown, so that name() is undone.
 [[nodiscard]] std::optional<DType> parseDType(std::string_view text);
 /// From the integer of the export schema (torch/_export/serde/schema.py, ScalarType); nullopt for one it does not list.
 [[nodiscard]] std::optional<DType> dtypeFromExportCode(std::int64_t code);

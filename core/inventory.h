@@ -52,6 +52,7 @@ enum class OpGroup : std::uint8_t {
 };
 [[nodiscard]] std::string_view name(OpGroup group);
 [[nodiscard]] std::optional<OpGroup> parseOpGroup(std::string_view text);
+/// The five groups that always are; false for view_or_copy, which the database decides use by use.
 [[nodiscard]] bool isDeviceWork(OpGroup group);
 
 /// A place in the user's source; line 0 means unknown.

@@ -22,7 +22,8 @@ struct OpName {
   /// "ns::base": all overloads of one name, which torch calls a packet.
   [[nodiscard]] std::string packet() const;
 
-  /// Reads "aten::add.Tensor". nullopt when there is no "::", or a part is empty.
+  /// Reads "aten::add.Tensor". nullopt when there is no "::", or a part is empty; "aten::relu.default"
+  /// is the default overload.
   [[nodiscard]] static std::optional<OpName> parse(std::string_view text);
   /// Reads the form of exported programs, "torch.ops.aten.add.Tensor" (overload "default" is the empty one).
   /// nullopt for any other text, and for "torch.ops.higher_order.*", which is no dispatcher operator.

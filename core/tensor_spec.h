@@ -55,11 +55,12 @@ struct TensorSpec {
   /// elementCount() * itemSize; nullopt when either is unknown.
   [[nodiscard]] std::optional<std::int64_t> byteCount() const;
   /// True/false when the strides decide it (dimensions of size 1 do not matter, as in torch's is_contiguous);
-  /// nullopt when strides are absent or symbolic terms leave it open.
+  /// nullopt when strides are absent or symbolic terms leave it open. A symbolic size that is not data-dependent is taken to
+  /// be neither 0 nor 1, as torch's shape environment takes it.
   [[nodiscard]] std::optional<bool> isContiguous() const;
   /// True when rank is 4 (5) and the strides are those of channels_last (channels_last_3d) and not also contiguous.
   [[nodiscard]] bool isChannelsLast() const;
-  /// "f32[4, s77*2]" as in the case grammar.
+  /// "f32[4,2*s77]" as in the case grammar; "f32[?]" when the file states no shape.
   [[nodiscard]] std::string str() const;
 };
 
