@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels without which no tensor can live on the device. Everything else reaches the boxed
+// fallback.
+#include "torch_host/recorder/alias_engine.h"
+#include "torch_host/recorder/call_log.h"
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/ops/_copy_from_native.h>
+#include <ATen/ops/_reshape_alias_native.h>
+#include <ATen/ops/as_strided_native.h>
+#include <ATen/ops/copy_ops.h>
+#include <ATen/ops/resize_native.h>
+#include <ATen/ops/resize_ops.h>
+#include <ATen/ops/set_native.h>
+#include <ATen/ops/unfold_native.h>
+#include <ATen/ops/view_as_complex_native.h>
+#include <ATen/ops/view_as_real_native.h>
+#include <ATen/ops/view_native.h>
+#include <torch/library.h>
+
+namespace neuroncheck::recorder {
+namespace {
+
+constexpr auto kKey = c10::DispatchKey::PrivateUse1;
+
+at::Tensor empty(c10::IntArrayRef size, std::optional<c10::ScalarType> dtype,
+                 std::optional<c10::Layout> /*layout*/, std::optional<c10::Device> /*device*/,
+                 std::optional<bool> /*pin*/, std::optional<c10::MemoryFormat> format) {
+  markArrival();
+  return at::detail::empty_generic(size, c10::GetAllocator(c10::DeviceType::PrivateUse1),
+                                   c10::DispatchKeySet(kKey), c10::dtype_or_default(dtype), format);
+}
+
+at::Tensor emptyStrided(c10::IntArrayRef size, c10::IntArrayRef stride,
+                        std::optional<c10::ScalarType> dtype, std::optional<c10::Layout> /*layout*/,
+                        std::optional<c10::Device> /*device*/, std::optional<bool> /*pin*/) {
+  markArrival();
+  return at::detail::empty_strided_generic(size, stride,
+                                           c10::GetAllocator(c10::DeviceType::PrivateUse1),
+                                           c10::DispatchKeySet(kKey), c10::dtype_or_default(dtype));
+}
+
+at::Tensor copyFrom(const at::Tensor& self, const at::Tensor& to, bool nonBlocking) {
+  const PauseRecording pause;
+  const at::AutoDispatchBelowADInplaceOrView below;
+  AliasScope scope;
+  at::Tensor target = scope.toCpu(to);
+  at::_ops::copy_::call(target, scope.toCpu(self), nonBlocking);
+  return to;
+}
+
+at::Tensor copyFromAndResize(const at::Tensor& self, const at::Tensor& to) {
+  const PauseRecording pause;
+  const at::AutoDispatchBelowADInplaceOrView below;
+  AliasScope scope;
+  at::Tensor target = scope.toCpu(to);
+  at::_ops::resize_::call(target, self.sym_sizes(), std::nullopt);
+  at::_ops::copy_::call(target, scope.toCpu(self), false);
+  scope.settle();
+  return to;
+}
+
+bool sameImplementation(const at::Tensor& self, const at::Tensor& from) {
+  markArrival();
+  return self.device().type() == from.device().type() && self.layout() == from.layout();
+}
+
+/// torch's own CPU code works on our memory as it is; the wrapper only notes the arrival.
+template <auto kernel>
+struct Direct;
+
+template <typename Result, typename... Args, Result (*kernel)(Args...)>
+struct Direct<kernel> {
+  static Result call(Args... args) {
+    markArrival();
+    return kernel(std::forward<Args>(args)...);
+  }
+};
+
+}  // namespace
+}  // namespace neuroncheck::recorder
+
+TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&neuroncheck::recorder::runOnAliases>());
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  using namespace neuroncheck::recorder;
+  m.impl("empty.memory_format", TORCH_FN(empty));
+  m.impl("empty_strided", TORCH_FN(emptyStrided));
+  m.impl("_copy_from", TORCH_FN(copyFrom));
+  m.impl("_copy_from_and_resize", TORCH_FN(copyFromAndResize));
+  m.impl("_has_compatible_shallow_copy_type", TORCH_FN(sameImplementation));
+  m.impl("resize_", TORCH_FN(Direct<&at::native::resize_>::call));
+  m.impl("as_strided", TORCH_FN(Direct<&at::native::as_strided_tensorimpl>::call));
+  m.impl("view", TORCH_FN(Direct<&at::native::view>::call));
+  m.impl("_reshape_alias", TORCH_FN(Direct<&at::native::_reshape_alias>::call));
+  m.impl("unfold", TORCH_FN(Direct<&at::native::unfold>::call));
+  m.impl("view_as_real", TORCH_FN(Direct<&at::native::view_as_real>::call));
+  m.impl("view_as_complex", TORCH_FN(Direct<&at::native::view_as_complex>::call));
+  m.impl("set_.source_Tensor", TORCH_FN(Direct<&at::native::set_tensor_>::call));
+  m.impl("set_.source_Storage_storage_offset",
+         TORCH_FN(Direct<&at::native::set_storage_cpu_>::call));
+}
+
+// Copying a conjugated or negated tensor must not resolve it by copying first: that never ends.
+TORCH_LIBRARY_IMPL(aten, Conjugate, m) {
+  m.impl("_copy_from", torch::CppFunction::makeFallthrough());
+  m.impl("_copy_from_and_resize", torch::CppFunction::makeFallthrough());
+}
+
+TORCH_LIBRARY_IMPL(aten, Negative, m) {
+  m.impl("_copy_from", torch::CppFunction::makeFallthrough());
+  m.impl("_copy_from_and_resize", torch::CppFunction::makeFallthrough());
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <torch/library.h>
+
+#include <string>
+
+namespace neuroncheck::recorder {
+
+/// Registers a working PrivateUse1 kernel for an operator that has none on the CPU: the
+/// overrideable convolution and attention pairs and the fused recurrent cells. Returns false if
+/// `name` (without overload) is not one of them.
+bool registerSpecialKernel(torch::Library& library, const std::string& name);
+
+/// Says what `scaled_dot_product_attention` finds on the device: with `true`, four-dimensional
+/// query, key and value take the overrideable kernel, as on a backend that registers its choice;
+/// everything else takes the math path.
+void setAttentionOverrideable(bool on);
+
+}  // namespace neuroncheck::recorder
