@@ -18,6 +18,8 @@ import tempfile
 import types
 import warnings
 
+if os.environ.get("PYTHONHASHSEED") != "0":  # TorchScript writes class attributes in the order of a set
+    os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "0"})
 warnings.simplefilter("ignore")
 os.environ["TORCH_LOGS"] = "-all"
 sys.dont_write_bytecode = True
@@ -80,7 +82,6 @@ def export(case):
 
 
 def make_program(stem, source):
-    torch.manual_seed(0)
     case = load_source(source).CASES[stem]()
     path = stem + ".pt2"
     if "several" in case:
@@ -96,6 +97,7 @@ def in_child(label, work, *args):
     child = os.fork()
     if child == 0:
         code = 1
+        torch.manual_seed(0)
         try:
             work(*args)
             code = 0
@@ -124,7 +126,7 @@ def main():
     torch.set_num_threads(1)
     tidy.install(package)
     jobs = [(stem, make_program, stem, source) for stem, source in case_table().items()]
-    jobs += [(name, work, *args) for name, work, *args in repack.jobs(out) + other_kinds.jobs(load_source)]
+    jobs += [(name, work, *args) for name, work, *args in repack.jobs(out, load_source) + other_kinds.jobs(load_source)]
     unknown = set(options.names) - {job[0] for job in jobs}
     if unknown:
         sys.exit(f"no such fixture: {' '.join(sorted(unknown))}")

@@ -18,6 +18,7 @@ import tempfile
 import zipfile
 
 import make_models  # first: it quiets torch
+import rawzip
 import torch
 from torch.utils._pytree import tree_leaves
 
@@ -210,8 +211,28 @@ def load(path):
     return make_models.package.load_pt2(path).exported_programs
 
 
+def has_compiled_part(path):
+    with zipfile.ZipFile(path) as archive:
+        return any("/data/aotinductor/" in name for name in archive.namelist())
+
+
+def last_of_each(path):
+    """the file, or where it has two records of one name a copy with the last of each
+
+    torch looks a name up by binary search and takes whichever of the two it meets: the first here, the last in other files.
+    """
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        if len(set(names)) == len(names):
+            return path
+        parts = [rawzip.Record(name, archive.read(name)) for name in dict.fromkeys(names)]
+    rawzip.write(os.path.basename(path), parts)
+    return os.path.abspath(os.path.basename(path))
+
+
 def oracle(path):
     try:
+        path = last_of_each(path)
         programs = load(path)
     except Exception as error:
         first = (str(error).splitlines() or [""])[0].replace(os.path.dirname(path) + "/", "")
@@ -221,6 +242,8 @@ def oracle(path):
         except Exception:
             pass  # no graph to count in
         return found
+    if not programs:
+        return {"kind": "aotinductor_package" if has_compiled_part(path) else "unreadable"}
     text = texts(path)
     return {"kind": "exported_program", "models": {n: model_record(path, p, text[n]) for n, p in programs.items()}}
 

@@ -33,7 +33,13 @@ class NativeEncoder(nn.Module):
         return self.norm(x + torch.tanh(self.out(mixed)))
 
 
+class Gelu(nn.Module):
+    def forward(self, x):
+        return torch.nn.functional.gelu(x)
+
+
 CASES = {
+    "gelu": lambda: dict(model=Gelu(), args=(torch.randn(2, 4),)),
     "native_mlp": lambda: dict(model=NativeMlp().eval(), args=(torch.randn(8, 16),)),
     "native_encoder": lambda: dict(model=NativeEncoder().eval(), args=(torch.randn(2, 6, 16),)),
 }
