@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/config.h"
+#include "cli/gate.h"
+#include "cli/io.h"
+#include "cli/pipeline.h"
+#include "report/reporter.h"
+#include "runstore/run_file.h"
+
+namespace neuroncheck::cli {
+namespace {
+
+Result<int> check(const CommandLine& line) {
+  const Options& options = line.options;
+  NEURONCHECK_TRY(const std::set<std::string> failOn,
+                  parseFailOn(options.failOn.value_or(std::string(kDefaultFailOn))));
+  const bool toTerminal =
+      (options.output.empty() || options.output == "-") && isatty(STDOUT_FILENO) != 0;
+  report::Style style;
+  style.width = terminalWidth();
+  style.verbosity = options.quiet ? -1 : options.verbosity;
+  NEURONCHECK_TRY(style.color, useColor(options, toTerminal));
+  NEURONCHECK_TRY(const auto reporter,
+                  report::makeReporter(options.format.value_or("terminal"), style));
+  NEURONCHECK_TRY(const opdb::Database database, openDatabase(options));
+  NEURONCHECK_TRY(const RunRecord record, runCheck(options, database, line.argv));
+  NEURONCHECK_TRY_VOID(
+      writeOutput(options.output, [&](std::ostream& out) { return reporter->write(record, out); }));
+  if (!options.runFile.empty()) {
+    NEURONCHECK_TRY_VOID(runstore::save(record, options.runFile));
+  }
+  return withSignal(exitCodeOf(record, failOn));
+}
+
+}  // namespace
+
+void addTargetFlags(CLI::App& app, Options& options) {
+  app.add_option("--release", options.release,
+                 "TorchNeuron release to judge for (default: the newest known)");
+  app.add_option("--chip", options.chip, "trn1, trn2 or trn3 (default: trn2)");
+  app.add_option("--mode", options.mode, "eager or compile (default: eager)");
+}
+
+void addOutputFlags(CLI::App& app, Options& options, const std::string& formats) {
+  app.add_option("--format", options.format, formats);
+  app.add_option("-o,--output", options.output, "write to this file instead of standard output");
+  app.add_option("--color", options.color,
+                 "auto, always or never (default: auto; NO_COLOR is honoured)");
+  app.add_flag("-v,--verbose", options.verbosity, "all places of every finding, every use");
+  app.add_flag("-q,--quiet", options.quiet, "the verdict only, no progress");
+}
+
+void addDatabaseFlag(CLI::App& app, Options& options) {
+  app.add_option("--db", options.database, "operator database to use instead of the embedded one");
+}
+
+int runCommand(Options& options, const std::function<Result<int>()>& body) {
+  auto code = applyConfig(kConfigFile, options).and_then(body);
+  if (!code) {
+    printError(code.error());
+    return withSignal(exitCodeOf(code.error().code));
+  }
+  return *code;
+}
+
+void addCheckCommand(CLI::App& app, CommandLine& line) {
+  Options& options = line.options;
+  app.add_option("model", options.inputs,
+                 "exported programs (.pt2) to check; any other file is named for what it is");
+  addTargetFlags(app, options);
+  addDatabaseFlag(app, options);
+  app.add_option("--fail-on", options.failOn,
+                 fmt::format("words that make exit code 1, joined by commas, or none (default: {})",
+                             kDefaultFailOn));
+  app.add_option("--op", options.opFilter,
+                 "look at operators matching this wildcard only, e.g. 'aten::*conv*'");
+  app.add_option("--run-file", options.runFile,
+                 "also keep the run in this file, for `neuron-check report`");
+  addOutputFlags(app, options, "terminal, json, jsonl or md (default: terminal)");
+  app.callback([&app, &line]() {
+    if (!app.get_subcommands().empty()) {
+      return;
+    }
+    if (line.options.inputs.empty()) {
+      throw CLI::CallForHelp();
+    }
+    line.action = [&line]() { return runCommand(line.options, [&line]() { return check(line); }); };
+  });
+}
+
+}  // namespace neuroncheck::cli

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/io.h"
+#include "cli/pipeline.h"
+#include "core/model_diff.h"
+#include "report/diff_report.h"
+
+namespace neuroncheck::cli {
+namespace {
+
+std::string labelOf(const InputResult& input, std::size_t model) {
+  const Inventory& inventory = input.inventory;
+  return inventory.models.size() == 1
+             ? inventory.path
+             : fmt::format("{}: {}", inventory.path, inventory.models[model].name);
+}
+
+ModelDiff diffAt(const InputResult& before, std::size_t i, const InputResult& after,
+                 std::size_t j) {
+  ModelDiff diff = diffModels(before.inventory.models[i], before.assessment.models[i],
+                              after.inventory.models[j], after.assessment.models[j]);
+  diff.before = labelOf(before, i);
+  diff.after = labelOf(after, j);
+  return diff;
+}
+
+// Models of two archives are paired by name; a single model on each side is a pair whatever the
+// names.
+Result<std::vector<ModelDiff>> pairUp(const InputResult& before, const InputResult& after) {
+  const auto& a = before.inventory.models;
+  const auto& b = after.inventory.models;
+  if (a.size() == 1 && b.size() == 1) {
+    return std::vector{diffAt(before, 0, after, 0)};
+  }
+  std::vector<ModelDiff> diffs;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      if (a[i].name == b[j].name) {
+        diffs.push_back(diffAt(before, i, after, j));
+      }
+    }
+  }
+  if (diffs.empty()) {
+    return fail(ErrorCode::Nothing, fmt::format("no model of {} has the name of a model of {}",
+                                                before.inventory.path, after.inventory.path));
+  }
+  return diffs;
+}
+
+Result<int> diff(Options& options) {
+  NEURONCHECK_TRY(const opdb::Database database, openDatabase(options));
+  NEURONCHECK_TRY(const RunRecord record, runCheck(options, database, {}));
+  for (const InputResult& input : record.inputs) {
+    if (input.error) {
+      return tl::unexpected(*input.error);
+    }
+  }
+  NEURONCHECK_TRY(const std::vector<ModelDiff> diffs, pairUp(record.inputs[0], record.inputs[1]));
+  NEURONCHECK_TRY_VOID(writeOutput(options.output, [&](std::ostream& out) {
+    return report::writeDiff(diffs, record.target, options.format.value_or("terminal"), out);
+  }));
+  for (const ModelDiff& each : diffs) {
+    if (!each.same()) {
+      return kExitFindings;
+    }
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void addDiffCommand(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand(
+      "diff",
+      "what changed between two models: operators gained, lost or changed, claims, findings");
+  Options& options = line.options;
+  command->add_option("models", options.inputs, "two exported programs, before and after")
+      ->required()
+      ->expected(2);
+  addTargetFlags(*command, options);
+  addDatabaseFlag(*command, options);
+  addOutputFlags(*command, options, "terminal, json or md (default: terminal)");
+  command->footer("Exit code 0 when nothing differs, 1 when something does.");
+  command->callback([&line]() {
+    line.action = [&line]() {
+      return runCommand(line.options, [&line]() { return diff(line.options); });
+    };
+  });
+}
+
+}  // namespace neuroncheck::cli

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <filesystem>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include "cli/commands.h"
+#include "cli/config.h"
+#include "cli/io.h"
+#include "cli/pipeline.h"
+#include "core/inventory_json.h"
+#include "opdb/assess.h"
+#include "opdb/rules.h"
+
+namespace neuroncheck::cli {
+namespace {
+
+/// One line of the report: what was looked for, what was found, what to do when it is missing.
+struct Check {
+  std::string what;
+  std::string state;  ///< ok | absent | warning
+  std::string detail;
+  std::string remedy;
+};
+
+// Parts of the design that this version does not have. Naming them keeps "absent" from looking like
+// "nothing found".
+struct AbsentPart {
+  const char* what;
+  const char* meaning;
+};
+constexpr std::array kAbsentParts{
+    AbsentPart{"neuron-check-torch", "no TorchScript graphs, no --trace, no --training"},
+    AbsentPart{"neuron-check-cxx", "no scan of C++ and CUDA extension sources"},
+    AbsentPart{"neuron-check-viewer", "no desktop viewer"},
+    AbsentPart{"device runs",
+               "no operator is run on a device: 'runs' and 'numbers agree' are always not checked"},
+};
+
+Check databaseCheck(const opdb::Database& database) {
+  const std::vector<opdb::Release> releases = database.releases("torch-neuronx");
+  std::string names;
+  for (const opdb::Release& release : releases) {
+    names += fmt::format("{}{} ({}{})", names.empty() ? "" : ", ", release.name, release.date,
+                         release.registrationsComplete ? ", complete" : "");
+  }
+  return {.what = "operator database",
+          .state = releases.empty() ? "warning" : "ok",
+          .detail = fmt::format(
+              "{}; catalogue of {}; torch-neuronx releases: {}; {} vendor rules, {} features",
+              database.path(), database.catalogueVersion(), releases.empty() ? "none" : names,
+              database.rules("torch-neuronx").size(), database.features("torch-neuronx").size()),
+          .remedy = releases.empty() ? "import a support table: neuron-check db import FILE" : ""};
+}
+
+// Evidence older than this many days deserves a look at the vendor's current table.
+Check ageCheck(const opdb::Database& database) {
+  const auto target = opdb::resolveTarget(database, {});
+  if (!target) {
+    return {.what = "default target",
+            .state = "warning",
+            .detail = target.error().text(),
+            .remedy = ""};
+  }
+  bool complete = false;
+  for (const opdb::Release& release : database.releases(target->product)) {
+    complete |= release.name == target->answeringRelease && release.registrationsComplete;
+  }
+  return {.what = "default target",
+          .state = complete ? "ok" : "warning",
+          .detail = fmt::format("{} {}, chip {}, mode {}", target->product,
+                                target->answeringRelease, target->chip, name(target->mode)),
+          .remedy = complete ? ""
+                             : "the list of operators of this release is not complete here: import "
+                               "the vendor's table "
+                               "(neuron-check db import FILE --release " +
+                                   target->answeringRelease + ")"};
+}
+
+std::vector<Check> inspect(const Options& options, bool& usable) {
+  std::vector<Check> checks{{.what = "program", .state = "ok", .detail = toolName(), .remedy = ""}};
+  if (std::filesystem::exists(kConfigFile)) {
+    checks.push_back(
+        {.what = "project defaults", .state = "ok", .detail = kConfigFile, .remedy = ""});
+  }
+  const auto database = openDatabase(options);
+  usable = database.has_value();
+  if (database) {
+    checks.push_back(databaseCheck(*database));
+    checks.push_back(ageCheck(*database));
+  } else {
+    checks.push_back({.what = "operator database",
+                      .state = "absent",
+                      .detail = database.error().text(),
+                      .remedy = "build or install the project, or pass --db FILE"});
+  }
+  for (const AbsentPart& part : kAbsentParts) {
+    checks.push_back({.what = part.what,
+                      .state = "absent",
+                      .detail = part.meaning,
+                      .remedy = "not part of this version"});
+  }
+  return checks;
+}
+
+void writeText(const std::vector<Check>& checks, std::ostream& out) {
+  for (const Check& check : checks) {
+    fmt::print(out, "{:<8} {:<20} {}\n", check.state, check.what, check.detail);
+    if (!check.remedy.empty()) {
+      fmt::print(out, "{:29} -> {}\n", "", check.remedy);
+    }
+  }
+}
+
+void writeJson(const std::vector<Check>& checks, std::ostream& out) {
+  Json document{
+      {"schema", "neuron-check/doctor/1"}, {"tool", toolName()}, {"checks", Json::array()}};
+  for (const Check& check : checks) {
+    document["checks"].push_back({{"what", check.what},
+                                  {"state", check.state},
+                                  {"detail", check.detail},
+                                  {"remedy", check.remedy}});
+  }
+  out << document.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+Result<int> doctor(const Options& options) {
+  const std::string format = options.format.value_or("terminal");
+  if (format != "terminal" && format != "json") {
+    return fail(ErrorCode::Usage,
+                fmt::format("--format '{}': the doctor formats are terminal and json", format));
+  }
+  bool usable = false;
+  const std::vector<Check> checks = inspect(options, usable);
+  NEURONCHECK_TRY_VOID(writeOutput(options.output, [&](std::ostream& out) -> Result<void> {
+    format == "json" ? writeJson(checks, out) : writeText(checks, out);
+    return {};
+  }));
+  return usable ? kExitOk : kExitUnavailable;
+}
+
+}  // namespace
+
+void addDoctorCommand(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand(
+      "doctor", "what is installed, which evidence is loaded, what this version cannot do");
+  addDatabaseFlag(*command, line.options);
+  addOutputFlags(*command, line.options, "terminal or json (default: terminal)");
+  command->footer("Exit code 3 when the operator database cannot be opened.");
+  command->callback([&line]() {
+    line.action = [&line]() {
+      return runCommand(line.options, [&line]() { return doctor(line.options); });
+    };
+  });
+}
+
+}  // namespace neuroncheck::cli

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/io.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+namespace neuroncheck::cli {
+namespace {
+
+volatile std::sig_atomic_t receivedSignal = 0;
+
+extern "C" void noteSignal(int number) { receivedSignal = number; }
+
+std::string errnoText() { return std::generic_category().message(errno); }
+
+std::string utc(const char* format) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  return fmt::format(fmt::runtime(format), parts);
+}
+
+Result<void> writeFile(const std::string& path,
+                       const std::function<Result<void>(std::ostream&)>& produce) {
+  const std::string partial = fmt::format("{}.part.{}", path, getpid());
+  std::ofstream file(partial, std::ios::binary | std::ios::trunc);
+  if (!file) {
+    return fail(ErrorCode::Output, fmt::format("cannot write {}: {}", path, errnoText()));
+  }
+  Result<void> produced = produce(file);
+  file.close();
+  std::error_code error;
+  if (produced && !file) {
+    produced = fail(ErrorCode::Output, fmt::format("cannot write {}: {}", path, errnoText()));
+  }
+  if (produced) {
+    std::filesystem::rename(partial, path, error);
+    if (error) {
+      produced = fail(ErrorCode::Output, fmt::format("cannot write {}: {}", path, error.message()));
+    }
+  }
+  if (!produced) {
+    std::filesystem::remove(partial, error);
+  }
+  return produced;
+}
+
+}  // namespace
+
+Result<void> writeOutput(const std::string& path,
+                         const std::function<Result<void>(std::ostream&)>& produce) {
+  if (!path.empty() && path != "-") {
+    return writeFile(path, produce);
+  }
+  NEURONCHECK_TRY_VOID(produce(std::cout));
+  std::cout.flush();
+  if (!std::cout) {
+    return fail(ErrorCode::Output, "cannot write to standard output");
+  }
+  return {};
+}
+
+void printError(const Error& error) { std::cerr << "neuron-check: " << error.text() << '\n'; }
+
+std::string utcNow() { return utc("{:%Y-%m-%dT%H:%M:%SZ}"); }
+std::string utcToday() { return utc("{:%Y-%m-%d}"); }
+
+void Progress::step(std::size_t done, std::size_t total, const std::string& what) {
+  using namespace std::chrono_literals;
+  const auto now = std::chrono::steady_clock::now();
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  if (quiet_ || now - start_ < 2s || now - last_ < (terminal ? 200ms : 5s)) {
+    return;
+  }
+  last_ = now;
+  const std::string line = fmt::format("[{}/{}] {}", done, total, what);
+  std::cerr << (terminal ? fmt::format("\r\033[K{:.110}", line) : line + "\n") << std::flush;
+  shown_ = terminal;
+}
+
+void Progress::finish() {
+  if (shown_) {
+    std::cerr << "\r\033[K" << std::flush;
+    shown_ = false;
+  }
+}
+
+void watchSignals() {
+  struct sigaction action{};
+  action.sa_handler = noteSignal;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  // A reader that closes the pipe early must become an Output error, not a silent death.
+  struct sigaction ignore{};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &ignore, nullptr);
+}
+
+int signalReceived() { return receivedSignal; }
+
+}  // namespace neuroncheck::cli

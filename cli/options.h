@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/assessment.h"
+#include "core/result.h"
+
+namespace neuroncheck::cli {
+
+/// Exit codes of every command (docs/cli.md).
+enum ExitCode : int {
+  kExitOk = 0,
+  kExitFindings = 1,
+  kExitInput = 2,
+  kExitUnavailable = 3,
+  kExitInternal = 4,
+  kExitNothing = 5,
+};
+
+/// The exit code an Error stands for.
+[[nodiscard]] int exitCodeOf(ErrorCode code);
+/// The code of a run over several inputs: the first of 4, 2, 3, 5, 1, 0 that occurred.
+[[nodiscard]] int combineExitCodes(int a, int b);
+
+enum class ColorMode : std::uint8_t { Auto, Always, Never };
+
+/// Flags several commands share. Values not given on the command line are filled from
+/// neuron-check.toml, then from the defaults below.
+struct Options {
+  std::optional<std::string> database;
+  std::optional<std::string> release;
+  std::optional<std::string> chip;
+  std::optional<std::string> mode;
+  std::optional<std::string> failOn;
+  std::optional<std::string> format;
+  std::optional<std::string> color;
+  std::string output;
+  std::string runFile;
+  std::string opFilter;
+  int verbosity = 0;
+  bool quiet = false;
+  std::vector<std::string> inputs;
+};
+
+/// The target the flags ask for; Usage error for a mode that does not exist.
+[[nodiscard]] Result<Target> targetOf(const Options& options);
+/// Whether to colour, from --color, NO_COLOR and whether the stream is a terminal.
+[[nodiscard]] Result<bool> useColor(const Options& options, bool outputIsTerminal);
+/// Columns of the terminal on standard output; 80 when it is none.
+[[nodiscard]] std::size_t terminalWidth();
+/// "neuron-check 0.1.0".
+[[nodiscard]] std::string toolName();
+
+}  // namespace neuroncheck::cli

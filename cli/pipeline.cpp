@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/pipeline.h"
+
+#include <fnmatch.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "cli/io.h"
+#include "opdb/assess.h"
+#include "opdb/location.h"
+#include "scanner/digest.h"
+#include "scanner/open.h"
+
+namespace neuroncheck::cli {
+namespace {
+
+// Hashing a file must not cost more than reading its graph: larger files are reported without a
+// digest.
+constexpr std::uint64_t kMaxHashedBytes = std::uint64_t{64} << 20;
+
+std::string hostName() {
+  utsname host{};
+  return uname(&host) == 0 ? fmt::format("{} {} {}", host.sysname, host.release, host.machine)
+                           : "unknown";
+}
+
+InputResult notRead(const std::string& path, ErrorCode code, std::string message) {
+  InputResult result;
+  result.inventory.path = path;
+  result.error = Error{.code = code, .message = std::move(message), .context = {}};
+  return result;
+}
+
+}  // namespace
+
+Result<opdb::Database> openDatabase(const Options& options) {
+  if (options.database) {
+    return opdb::Database::open(*options.database);
+  }
+  NEURONCHECK_TRY(const std::string path, opdb::findDefaultDatabase());
+  return opdb::Database::open(path);
+}
+
+InputResult scanInput(const std::string& path, const opdb::Database& database) {
+  const auto kind = scanner::identify(path);
+  if (!kind) {
+    return notRead(path, kind.error().code, kind.error().text());
+  }
+  InputResult result;
+  std::error_code ignored;
+  const auto size = std::filesystem::is_regular_file(path, ignored)
+                        ? std::filesystem::file_size(path, ignored)
+                        : std::uintmax_t{0};
+  auto inventory = scanner::scan(path, database);
+  if (inventory) {
+    result.inventory = *std::move(inventory);
+  } else {
+    result.error = std::move(inventory).error();
+    result.inventory.kind = kind->kind;
+  }
+  result.inventory.path = path;
+  result.inventory.size = size;
+  if (size <= kMaxHashedBytes && std::filesystem::is_regular_file(path, ignored)) {
+    result.inventory.sha256 = scanner::sha256OfFile(path).value_or("");
+  }
+  return result;
+}
+
+Result<RunRecord> runCheck(const Options& options, const opdb::Database& database,
+                           std::vector<std::string> command) {
+  NEURONCHECK_TRY(const Target wanted, targetOf(options));
+  RunRecord record;
+  NEURONCHECK_TRY(record.target, opdb::resolveTarget(database, wanted));
+  record.tool = toolName();
+  record.command = std::move(command);
+  record.started = utcNow();
+  record.environment.host = hostName();
+  record.database = fmt::format("{} ({})", database.path(), database.catalogueVersion());
+  const std::string today = utcToday();
+  Progress progress(options.quiet);
+  for (const std::string& path : options.inputs) {
+    if (signalReceived() != 0) {
+      record.inputs.push_back(
+          notRead(path, ErrorCode::Unavailable, "not read: the run was interrupted"));
+      continue;
+    }
+    progress.step(record.inputs.size(), options.inputs.size(), path);
+    InputResult input = scanInput(path, database);
+    if (!input.error) {
+      if (!options.opFilter.empty()) {
+        filterOperators(input.inventory, options.opFilter);
+      }
+      input.assessment = opdb::assess(input.inventory, record.target, database, today);
+    }
+    record.inputs.push_back(std::move(input));
+  }
+  progress.finish();
+  record.finished = utcNow();
+  return record;
+}
+
+void filterOperators(Inventory& inventory, const std::string& pattern) {
+  for (Model& model : inventory.models) {
+    std::erase_if(model.uses, [&pattern](const OpUse& use) {
+      return fnmatch(pattern.c_str(), use.op.str().c_str(), 0) != 0;
+    });
+  }
+}
+
+int withSignal(int code) {
+  const int signal = signalReceived();
+  return signal == 0 ? code : 128 + signal;
+}
+
+}  // namespace neuroncheck::cli

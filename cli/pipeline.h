@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "core/result.h"
+#include "core/run_record.h"
+#include "opdb/database.h"
+
+namespace neuroncheck::cli {
+
+/// Opens the database of --db, else of neuron-check.toml, else the embedded one. The error says
+/// where it looked.
+[[nodiscard]] Result<opdb::Database> openDatabase(const Options& options);
+
+/// Reads one input. Never fails as a whole: what could not be read is in InputResult::error, with
+/// the kind when it was found.
+[[nodiscard]] InputResult scanInput(const std::string& path, const opdb::Database& database);
+
+/// Scans and judges every input. Stops between inputs when a signal arrived; the rest are then
+/// reported as not read.
+[[nodiscard]] Result<RunRecord> runCheck(const Options& options, const opdb::Database& database,
+                                         std::vector<std::string> command);
+
+/// Keeps the uses whose operator matches `pattern` (shell wildcards over "aten::add.Tensor"). Usage
+/// error for an empty pattern.
+void filterOperators(Inventory& inventory, const std::string& pattern);
+
+/// Exit code when a signal stopped the run (130 or 143), else `code`.
+[[nodiscard]] int withSignal(int code);
+
+}  // namespace neuroncheck::cli
