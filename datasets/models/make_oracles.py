@@ -17,9 +17,10 @@ import sys
 import tempfile
 import zipfile
 
-import make_models  # first: it quiets torch
+import maker  # first: it quiets torch
 import rawzip
 import torch
+import torch.export.pt2_archive._package as package
 from torch.utils._pytree import tree_leaves
 
 FRAME = re.compile(r'File "([^"]*)", line (\d+), in ')
@@ -203,12 +204,12 @@ def model_record(path, program, text):
 
 def load(path):
     """model name -> ExportedProgram; the compiled part of a package is never started"""
-    make_models.package._load_aoti = lambda *args, **kwargs: None
+    package._load_aoti = lambda *args, **kwargs: None
     with zipfile.ZipFile(path) as archive:
         flat = "serialized_exported_program.json" in archive.namelist()
     if flat:
         return {"model": torch.export.load(path)}
-    return make_models.package.load_pt2(path).exported_programs
+    return package.load_pt2(path).exported_programs
 
 
 def has_compiled_part(path):
@@ -268,17 +269,17 @@ def write(path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--dir", default=make_models.HERE)
+    parser.add_argument("--dir", default=maker.HERE)
     parser.add_argument("names", nargs="*", help="file names; nothing means every .pt2")
     options = parser.parse_args()
     folder = os.path.abspath(options.dir)
     names = options.names or sorted(n for n in os.listdir(folder) if n.endswith(".pt2"))
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as scratch:
-        make_models.prepare_scratch(scratch)
+        maker.prepare_scratch(scratch)
         for needed in ("custom_op", "dynamic", "collective"):  # operators and output classes that torch must know
-            make_models.load_source(needed)
-        bad = [n for n in names if not make_models.in_child(n, write, os.path.join(folder, n))]
+            maker.load_source(needed)
+        bad = [n for n in names if not maker.in_child(n, write, os.path.join(folder, n))]
         os.chdir(folder)
     sys.exit(f"failed: {' '.join(bad)}" if bad else 0)
 

@@ -3,12 +3,11 @@
 import io
 import json
 import os
-import sys
 import zipfile
 
 import torch
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
+import maker  # finds rawzip
 import rawzip
 from rawzip import Record
 
@@ -31,6 +30,13 @@ def without(value, *keys):
     return [without(v, *keys) for v in value] if isinstance(value, list) else value
 
 
+def without_nulls(value):
+    """2.6 left out what is null"""
+    if isinstance(value, dict):
+        return {k: without_nulls(v) for k, v in value.items() if v is not None}
+    return [without_nulls(v) for v in value] if isinstance(value, list) else value
+
+
 def drop_node_names(graph):
     """graph nodes had no name and no result flag before schema 8.1x; names of other things stay"""
     for node in graph["nodes"]:
@@ -41,12 +47,13 @@ def drop_node_names(graph):
 
 
 def older(text, minor, torch_version):
-    """the JSON of a graph as schema 8.<minor> had it"""
+    """the JSON of a graph as schema 8.<minor> had it (compared with files of torch 2.6.0 and 2.8.0)"""
     program = json.loads(text)
     drop_node_names(program["graph_module"]["graph"])
     program = without(program, "guards_code")
     if minor < 8:
-        program = without(program, "kind", "is_hop_single_tensor_return", "sym_float_values", "treespec_namedtuple_fields")
+        program = without(program, "kind", "is_hop_single_tensor_return", "treespec_namedtuple_fields")
+        program = without_nulls(program)
     program["schema_version"] = {"major": 8, "minor": minor}
     program["torch_version"] = torch_version
     return json.dumps(program).encode()
