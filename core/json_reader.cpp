@@ -30,7 +30,8 @@ void JsonScan::fail(const JsonPath& path, std::string_view reason) {
     return;
   }
   const std::string where = path.text();
-  error_ = Error{ErrorCode::Input, fmt::format("{}: {}", where.empty() ? "document" : where, reason), {}};
+  error_ = Error{
+      ErrorCode::Input, fmt::format("{}: {}", where.empty() ? "document" : where, reason), {}};
 }
 
 JsonFields::JsonFields(JsonScan& scan, const Json& object, const JsonPath& path)
@@ -142,7 +143,8 @@ std::vector<std::string> JsonFields::strings(std::string_view key) {
   return out;
 }
 
-void JsonFields::eachElement(std::string_view key, const std::function<void(const Json&, const JsonPath&)>& visit) {
+void JsonFields::eachElement(std::string_view key,
+                             const std::function<void(const Json&, const JsonPath&)>& visit) {
   const Json* value = required(key);
   if (value == nullptr) {
     return;
@@ -157,8 +159,9 @@ void JsonFields::eachElement(std::string_view key, const std::function<void(cons
   }
 }
 
-void JsonFields::eachMember(std::string_view key,
-                            const std::function<void(const std::string&, const Json&, const JsonPath&)>& visit) {
+void JsonFields::eachMember(
+    std::string_view key,
+    const std::function<void(const std::string&, const Json&, const JsonPath&)>& visit) {
   const Json* value = required(key);
   if (value == nullptr) {
     return;
