@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a recorded call tree to observations: what one composite operator called directly, and with what.
+
+An observation is {"op", "in": {arg: fact}, "calls": [{"op", "host", "args": {arg: fact}}], "grad", "raised"}. A fact
+is one of
+
+    ["N"]                                        None or an undefined tensor
+    ["T", dtype, sizes, contiguous, wrapped, ref]   a tensor
+    ["L", [tensor facts]]                        a list of tensors
+    ["V", value]                                 anything else; dtypes and the like by name
+
+where ref (calls only) lists the parent's arguments that are the same tensor: "self" or ["tensors", 2].
+"""
+import functools
+
+import torch
+
+DTYPES = {
+    0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16", 6: "float32", 7: "float64",
+    8: "complex32", 9: "complex64", 10: "complex128", 11: "bool", 15: "bfloat16",
+}  # fmt: skip
+LAYOUTS = {0: "strided", 1: "sparse_coo", 2: "sparse_csr", 3: "mkldnn"}
+MEMORY_FORMATS = {0: "contiguous_format", 1: "preserve_format", 2: "channels_last", 3: "channels_last_3d"}
+NAMED = {"ScalarType": DTYPES, "Layout": LAYOUTS, "MemoryFormat": MEMORY_FORMATS}
+
+
+@functools.cache
+def schema_of(name):
+    base, _, overload = name.partition(".")
+    return torch._C._get_schema(base, overload)
+
+
+@functools.cache
+def arguments_of(name):
+    """[(name, enumeration table or None, is a tensor list)]"""
+    rows = []
+    for argument in schema_of(name).arguments:
+        real = str(argument.real_type).replace("Optional[", "").rstrip("]").rstrip("?")
+        rows.append((argument.name, NAMED.get(real), "List[" in str(argument.type) and "Tensor" in str(argument.type)))
+    return rows
+
+
+@functools.cache
+def is_composite(name):
+    keys = ("CompositeExplicitAutogradNonFunctional", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
+    return any(torch._C._dispatch_has_kernel_for_dispatch_key(name, key) for key in keys)
+
+
+def is_tensor(value):
+    return isinstance(value, dict) and "t" in value
+
+
+def is_defined(value):
+    return is_tensor(value) and value["t"] is not None
+
+
+def tensors_in(values):
+    for value in values:
+        if is_defined(value):
+            yield value
+        elif isinstance(value, list):
+            yield from tensors_in(value)
+
+
+def fact(value, table, is_list, ref=None):
+    if value is None or (is_tensor(value) and value["t"] is None):
+        return ["N"]
+    if is_tensor(value):
+        out = ["T", value["dtype"], value["size"], value.get("contiguous", False), value.get("wrapped", False)]
+        return out if ref is None else [*out, ref(value["t"])]
+    if isinstance(value, list) and (is_list or any(is_tensor(v) for v in value)):
+        return ["L", [fact(v, None, False, ref) for v in value]]
+    if table is not None and isinstance(value, int):
+        return ["V", table.get(value, str(value))]
+    return ["V", value]
+
+
+def references(call):
+    """tensor id -> places among the call's arguments."""
+    places = {}
+    for (name, _, _), value in zip(arguments_of(call["op"]), call["in"]):
+        if is_defined(value):
+            places.setdefault(value["t"], []).append(name)
+        elif isinstance(value, list):
+            for i, item in enumerate(value):
+                if is_defined(item):
+                    places.setdefault(item["t"], []).append([name, i])
+    return places
+
+
+def on_device(call):
+    found = [t["device"] for t in tensors_in([*call["in"], *call["out"]])]
+    return "neuron" in found or not found
+
+
+def facts_of(call, ref=None):
+    return {
+        name: fact(value, table, is_list, ref)
+        for (name, table, is_list), value in zip(arguments_of(call["op"]), call["in"])
+    }
+
+
+def observations(calls, grad):
+    """Every composite call on the device whose arguments hold no empty tensor."""
+    for index, call in enumerate(calls):
+        if call["arrived"] or not is_composite(call["op"]) or not on_device(call):
+            continue
+        if any(0 in t["size"] for t in tensors_in(call["in"])):
+            continue
+        places = references(call)
+        children = []
+        for child in calls[index + 1 :]:
+            if child["d"] <= call["d"]:
+                break
+            if child["d"] == call["d"] + 1:
+                args = facts_of(child, lambda t: places.get(t, []))
+                children.append({"op": child["op"], "host": not on_device(child), "args": args})
+        yield {
+            "op": call["op"],
+            "in": facts_of(call),
+            "calls": children,
+            "grad": grad,
+            "raised": call["raised"],
+        }
