@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runstore/run_file.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "runstore/run_schema.h"
+
+namespace neuroncheck::runstore {
+namespace {
+
+constexpr std::string_view kSqliteMagic = "SQLite format 3";
+
+Result<void> checkVersion(const SQLite::Database& database, const std::string& path) {
+  SQLite::Statement query(
+      database,
+      "SELECT (SELECT * FROM pragma_application_id), (SELECT * FROM pragma_user_version)");
+  query.executeStep();
+  if (query.getColumn(0).getInt() != kApplicationId) {
+    return inputError(fmt::format("{}: a SQLite file, but no run file of neuron-check", path));
+  }
+  const int version = query.getColumn(1).getInt();
+  if (version > kRunFileVersion) {
+    return inputError(fmt::format(
+        "{}: run file version {}, this program knows {} and older: use a newer neuron-check", path,
+        version, kRunFileVersion));
+  }
+  return {};
+}
+
+Result<void> checkMagic(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) {
+    return inputError(
+        fmt::format("{}: cannot be opened: {}", path, std::generic_category().message(errno)));
+  }
+  std::string head(kSqliteMagic.size(), '\0');
+  const std::size_t got = std::fread(head.data(), 1, head.size(), file);
+  std::fclose(file);  // NOLINT(cert-err33-c): read only
+  return got == head.size() && head == kSqliteMagic
+             ? Result<void>{}
+             : inputError(fmt::format("{}: no run file of neuron-check (not a SQLite file)", path));
+}
+
+}  // namespace
+
+Result<void> save(const RunRecord& record, const std::string& path) {
+  const std::string partial = fmt::format("{}.part.{}", path, getpid());
+  std::error_code ignored;
+  try {
+    std::filesystem::remove(partial, ignored);
+    {
+      SQLite::Database database(partial, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+      // The file is renamed into place only when complete: a journal would protect nothing.
+      database.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
+      database.exec(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
+                                kApplicationId, kRunFileVersion));
+      SQLite::Transaction transaction(database);
+      database.exec(kCreateTables);
+      writeRun(database, record);
+      transaction.commit();
+    }
+    std::filesystem::rename(partial, path);
+  } catch (const std::exception& error) {
+    std::filesystem::remove(partial, ignored);
+    return fail(ErrorCode::Output,
+                fmt::format("cannot write the run file {}: {}", path, error.what()));
+  }
+  return {};
+}
+
+Result<RunRecord> load(const std::string& path) {
+  NEURONCHECK_TRY_VOID(checkMagic(path));
+  try {
+    const SQLite::Database database(path, SQLite::OPEN_READONLY);
+    NEURONCHECK_TRY_VOID(checkVersion(database, path));
+    auto record = readRun(database);
+    if (!record) {
+      return tl::unexpected(std::move(record).error().within(path));
+    }
+    return record;
+  } catch (const std::exception& error) {
+    return inputError(fmt::format("{}: damaged run file: {}", path, error.what()));
+  }
+}
+
+}  // namespace neuroncheck::runstore
