@@ -123,7 +123,7 @@ void writeJson(const std::vector<Check>& checks, std::ostream& out) {
                                   {"detail", check.detail},
                                   {"remedy", check.remedy}});
   }
-  out << document.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
+  out << dumpJson(document, 1) << '\n';
 }
 
 Result<int> doctor(const Options& options) {

@@ -63,7 +63,7 @@ Result<int> inventory(const Options& options) {
   progress.finish();
   NEURONCHECK_TRY_VOID(writeOutput(options.output, [&](std::ostream& out) -> Result<void> {
     if (format == "json") {
-      out << documentOf(inputs).dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
+      out << dumpJson(documentOf(inputs), 1) << '\n';
     } else {
       report::writeInventoryText(inputs, out, terminalWidth());
     }

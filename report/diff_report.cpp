@@ -143,7 +143,7 @@ Result<void> writeDiff(const std::vector<ModelDiff>& diffs, const Target& target
     for (const ModelDiff& diff : diffs) {
       document["diffs"].push_back(toJson(diff));
     }
-    out << document.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
+    out << dumpJson(document, 1) << '\n';
     return {};
   }
   if (format != "terminal" && format != "md") {
