@@ -42,10 +42,10 @@ class Attention(nn.Module):
 
 
 class Layer(nn.Module):
-    def __init__(self, width):
+    def __init__(self, width, heads, groups):
         super().__init__()
         self.norm1, self.norm2 = nn.RMSNorm(width, eps=1e-5), nn.RMSNorm(width, eps=1e-5)
-        self.attention = Attention(width, 4, 2)
+        self.attention = Attention(width, heads, groups)
         self.gate = nn.Linear(width, 2 * width, bias=False)
         self.up = nn.Linear(width, 2 * width, bias=False)
         self.down = nn.Linear(2 * width, width, bias=False)
@@ -57,11 +57,11 @@ class Layer(nn.Module):
 
 
 class Decoder(nn.Module):
-    def __init__(self, width=16, layers=1, vocabulary=32):
+    def __init__(self, width=16, layers=1, vocabulary=32, heads=4, groups=2):
         super().__init__()
         self.embed = nn.Embedding(vocabulary, width)
-        self.rotary = Rotary(width // 4)
-        self.layers = nn.ModuleList([Layer(width) for _ in range(layers)])
+        self.rotary = Rotary(width // heads)
+        self.layers = nn.ModuleList([Layer(width, heads, groups) for _ in range(layers)])
         self.norm = nn.RMSNorm(width, eps=1e-5)
         self.head = nn.Linear(width, vocabulary, bias=False)
         self.head.weight = self.embed.weight
