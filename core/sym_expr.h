@@ -39,6 +39,7 @@ class SymExpr {
   [[nodiscard]] static Result<SymExprPtr> parseInfix(std::string_view text);
 
   [[nodiscard]] Kind kind() const { return kind_; }
+  /// The value of an Integer; 0 or 1 for a Bool.
   [[nodiscard]] std::int64_t integer() const { return integer_; }
   [[nodiscard]] double real() const { return real_; }
   /// Symbol name, or the head of a call in sympy's spelling ("Add", "Mul", "Pow", "Max", "FloorDiv", "GreaterThan", ...).
@@ -59,6 +60,7 @@ class SymExpr {
   /// Factories for readers and tests.
   [[nodiscard]] static SymExprPtr makeInteger(std::int64_t value);
   [[nodiscard]] static SymExprPtr makeReal(double value);
+  [[nodiscard]] static SymExprPtr makeBool(bool value);
   [[nodiscard]] static SymExprPtr makeSymbol(std::string name);
   [[nodiscard]] static SymExprPtr makeCall(std::string head, std::vector<SymExprPtr> args);
 
