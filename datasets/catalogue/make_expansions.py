@@ -9,6 +9,7 @@ only its unit. The rows are described in README.md beside this file.
 """
 import argparse
 import collections
+import itertools
 import json
 import os
 import pathlib
@@ -21,18 +22,20 @@ import warnings
 warnings.filterwarnings("ignore")
 import torch
 
+import auto_calls
 import recorder_client
+import recording
+import reduce_rows
+import samples
 
-CHUNK = 6  # Units a child works through.
+CHUNK = {"auto": 60}  # Units a child works through, by source.
+USUAL_CHUNK = 6
 TIMEOUT = 90  # Seconds a child may take for one unit.
 KEPT_PER_UNIT = 60  # Different observations kept of one operator with one set of children.
 
 
 def record_unit(unit, recorder, path):
     """Records one unit into `path`, which appears only when complete."""
-    import recording
-    import samples
-
     kept = collections.Counter()
     seen = {}
     errors = collections.Counter()
@@ -60,14 +63,13 @@ def record_unit(unit, recorder, path):
     temporary.rename(path)
 
 
-def child_main(units, library, paths):
+def child_main(units, paths):
     os.setpgid(0, 0)
     sys.stdout = sys.stderr = open(os.devnull, "w")
     os.dup2(sys.stdout.fileno(), 2)
     torch.set_num_threads(1)
     for unit in units:
         path = paths[unit]
-        (path.with_suffix(".started")).touch()
         record_unit(unit, child_main.recorder, path)
     os._exit(0)
 
@@ -76,7 +78,10 @@ class Pool:
     """Forked children working through the units; whoever dies or hangs is restarted behind its unit."""
 
     def __init__(self, units, paths, jobs):
-        self.todo = collections.deque(units[i : i + CHUNK] for i in range(0, len(units), CHUNK))
+        self.todo = collections.deque()
+        for source, group in itertools.groupby(units, key=lambda unit: unit[0]):
+            group, size = list(group), CHUNK.get(source, USUAL_CHUNK)
+            self.todo.extend(group[i : i + size] for i in range(0, len(group), size))
         self.paths, self.jobs, self.running = paths, jobs, {}
         self.lost = {}
 
@@ -85,7 +90,7 @@ class Pool:
         pid = os.fork()
         if pid == 0:
             try:
-                child_main(units, None, self.paths)
+                child_main(units, self.paths)
             finally:
                 os._exit(1)
         self.running[pid] = (units, time.monotonic())
@@ -123,6 +128,12 @@ class Pool:
         return self.lost
 
 
+def record_all(paths, jobs):
+    lost = Pool([u for u in paths if not paths[u].exists()], paths, jobs).run()
+    for unit, reason in lost.items():
+        print(f"lost: {unit[0]} {unit[1] if unit[0] == 'auto' else samples.unit_name(unit)} ({reason})")
+
+
 def main():
     here = pathlib.Path(__file__).resolve().parent
     version = torch.__version__.partition("+")[0]
@@ -140,9 +151,6 @@ def main():
     torch.set_num_threads(1)
     child_main.recorder = recorder_client.Recorder(library)
     child_main.recorder.set_native(recorder_client.MINIMAL_SET)
-    import reduce_rows
-    import samples
-
     options.scratch.mkdir(parents=True, exist_ok=True)
     names = {unit: samples.unit_name(unit) for unit in samples.all_units()}
     if options.only:
@@ -152,9 +160,12 @@ def main():
         for path in paths.values():
             path.unlink(missing_ok=True)
     print(f"{len(names)} units, ready after {time.monotonic() - began:.0f} s", flush=True)
-    lost = Pool([u for u in paths if not paths[u].exists()], paths, options.jobs).run()
-    for unit, reason in lost.items():
-        print(f"lost: {names[unit]} ({reason})")
+    record_all(paths, options.jobs)
+    if not options.only:  # What no sample reached is called with arguments made from its schema.
+        ops = reduce_rows.read_ops(options.output.parent)
+        for name in auto_calls.wanted(ops, reduce_rows.load(paths)):
+            paths["auto", name] = options.scratch / f"auto__{name.replace('::', '.')}.obs"
+        record_all({u: p for u, p in paths.items() if u[0] == "auto"}, options.jobs)
     print(f"recorded after {time.monotonic() - began:.0f} s", flush=True)
     reduce_rows.write(paths, options.output, here)
     print(f"done after {time.monotonic() - began:.0f} s")

@@ -76,6 +76,8 @@ class Recorder:
         module.current_device = lambda: 0
         module._is_in_bad_fork = lambda: False
         module.manual_seed_all = lambda seed: None
+        module.get_rng_state = lambda *device: torch.get_rng_state()
+        module.set_rng_state = lambda state, *device: torch.set_rng_state(state)
         torch._register_device_module("neuron", module)
 
     def set_native(self, names):

@@ -5,11 +5,12 @@ An observation is {"op", "in": {arg: fact}, "calls": [{"op", "host", "args": {ar
 is one of
 
     ["N"]                                        None or an undefined tensor
-    ["T", dtype, sizes, contiguous, wrapped, ref]   a tensor
+    ["T", dtype, sizes, contiguous, wrapped, ref, origins]   a tensor
     ["L", [tensor facts]]                        a list of tensors
     ["V", value]                                 anything else; dtypes and the like by name
 
-where ref (calls only) lists the parent's arguments that are the same tensor: "self" or ["tensors", 2].
+where ref and origins are there in calls only: ref lists the parent's arguments that are the same tensor ("self" or
+["tensors", 2]), origins the names of those it was computed from.
 """
 import functools
 
@@ -67,7 +68,7 @@ def fact(value, table, is_list, ref=None):
         return ["N"]
     if is_tensor(value):
         out = ["T", value["dtype"], value["size"], value.get("contiguous", False), value.get("wrapped", False)]
-        return out if ref is None else [*out, ref(value["t"])]
+        return out if ref is None else [*out, *ref(value["t"])]
     if isinstance(value, list) and (is_list or any(is_tensor(v) for v in value)):
         return ["L", [fact(v, None, False, ref) for v in value]]
     if table is not None and isinstance(value, int):
@@ -108,13 +109,17 @@ def observations(calls, grad):
         if any(0 in t["size"] for t in tensors_in(call["in"])):
             continue
         places = references(call)
+        origins = {t: {p if isinstance(p, str) else p[0] for p in found} for t, found in places.items()}
         children = []
         for child in calls[index + 1 :]:
             if child["d"] <= call["d"]:
                 break
             if child["d"] == call["d"] + 1:
-                args = facts_of(child, lambda t: places.get(t, []))
+                args = facts_of(child, lambda t: (places.get(t, []), sorted(origins.get(t, ()))))
                 children.append({"op": child["op"], "host": not on_device(child), "args": args})
+                inherited = set().union(*(origins.get(t["t"], ()) for t in tensors_in(child["in"])))
+                for made in tensors_in(child["out"]):
+                    origins.setdefault(made["t"], inherited)
         yield {
             "op": call["op"],
             "in": facts_of(call),

@@ -11,7 +11,7 @@ SHORT = {
     "bool": "b8", "complex64": "c64", "uint8": "u8", "int8": "i8",
 }  # fmt: skip
 PER_SIGNATURE = 150  # Observations of one operator with one set of children that enter the reduction.
-SOURCES = ("opinfo", "moduleinfo", "foreach", "hand")
+SOURCES = ("opinfo", "moduleinfo", "foreach", "hand", "auto")
 
 
 def load(paths):
@@ -145,9 +145,13 @@ def kind_of(op):
     return "in-place" if op["mutates"] else "other"
 
 
+def read_ops(folder):
+    with (folder / "ops.jsonl").open(encoding="utf-8") as lines:
+        return {o["name"]: o for o in map(json.loads, lines)}
+
+
 def write(paths, output, here):
-    with (output.parent / "ops.jsonl").open(encoding="utf-8") as lines:
-        ops = {o["name"]: o for o in map(json.loads, lines)}
+    ops = read_ops(output.parent)
     plumbing = plumbing_names(here, ops)
     found = load(paths)
     rows = [r for op in sorted(found) for r in rows_of(op, found[op], plumbing)]

@@ -12,6 +12,7 @@ from torch.testing._internal import common_methods_invocations as cmi
 from torch.testing._internal.common_modules import module_db
 from torch.utils._pytree import tree_leaves, tree_map
 
+import auto_calls
 import hand_calls
 from recorder_client import to_device
 
@@ -220,6 +221,9 @@ def run_unit(unit, record):
     source, key = unit
     if source == "hand":
         hand_calls.GROUPS[key](record)
+        return
+    if source == "auto":
+        auto_calls.run(key, record)
         return
     runner = {"opinfo": run_opinfo, "foreach": run_foreach, "moduleinfo": run_module}[source]
     runner(cached_databases()[source][key], record)
