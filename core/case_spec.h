@@ -14,18 +14,23 @@
 #include "core/inventory.h"
 #include "core/op_name.h"
 #include "core/result.h"
+#include "core/schema.h"
 
 namespace neuroncheck {
 
-/// A concrete tensor operand of a case. Fill and seed are not part of it: they belong to an attempt.
+/// A concrete tensor operand of a case. Fill and seed are not part of it: they belong to an
+/// attempt.
 struct CaseTensor {
   DType dtype = DType::Float32;
   std::vector<std::int64_t> sizes;
   std::optional<std::vector<std::int64_t>> strides;  ///< in elements; absent means contiguous
   std::int64_t offset = 0;                           ///< storage offset in elements
-  std::optional<std::string> alias;                  ///< "%0": shares storage with operand 0 (as given order, 0-based)
-  std::optional<std::vector<double>> literal;        ///< the values themselves, row-major, for index and bool operands
-  bool grad = false;                                 ///< requires grad
+  /// "%0": shares storage with tensor operand 0 of the same step, counted as written, elements of
+  /// lists too; only an earlier operand can be named.
+  std::optional<std::string> alias;
+  std::optional<std::vector<double>>
+      literal;        ///< the values themselves, row-major, for index and bool operands
+  bool grad = false;  ///< requires grad
   bool operator==(const CaseTensor&) const = default;
 };
 
@@ -43,10 +48,11 @@ struct CaseResult {
   std::int64_t output = 0;
   bool operator==(const CaseResult&) const = default;
 };
-/// Any argument: None, tensor, integer, float, bool, string, dtype, device-independent enumerations, lists of those.
+/// Any argument: None, tensor, integer, float, bool, string, dtype, device-independent
+/// enumerations, lists of those.
 struct CaseValue {
-  std::variant<CaseNone, CaseTensor, std::int64_t, double, bool, std::string, DType, MemoryFormat, Layout, Device,
-               std::complex<double>, CaseResult, CaseList>
+  std::variant<CaseNone, CaseTensor, std::int64_t, double, bool, std::string, DType, MemoryFormat,
+               Layout, Device, std::complex<double>, CaseResult, CaseList>
       value;
   bool operator==(const CaseValue&) const = default;
 };
@@ -67,13 +73,16 @@ struct CaseStep {
 ///   aten::addmm(f32[8], f32[4,16], f32[16,8]; beta=1, alpha=2)
 ///   aten::cat([f32[2,3], f32[2,3]], 1)
 ///   aten::add.out(f32[4]@(2)+1, %0; out=f32[4]) ;; aten::relu($0) !grad !error="must match"
-/// Positional arguments before ";", named ones after. `f32[4,16]` tensor, `@(1,4)` strides, `+3` offset, `%0` the same
-/// storage as operand 0 with the geometry that follows, `={1,0}` literal values, `^` requires grad.
-/// Non-finite floats are written inf, -inf, nan. docs/case-grammar.md has the full grammar.
+/// Positional arguments before ";", named ones after. `f32[4,16]` tensor, `@(1,4)` strides, `+3`
+/// offset, `%0` the same storage and geometry as operand 0, `%0:f32[2]` its storage with the
+/// geometry that follows, `={1,0}` literal values,
+/// `^` requires grad. Non-finite floats are written inf, -inf, nan. Strides that are the contiguous
+/// ones are dropped by parse() and fromJson(), so that one case has one text. docs/case-grammar.md
+/// has the full grammar.
 struct CaseSpec {
   std::vector<CaseStep> steps;
-  bool backward = false;                      ///< "!grad": gradients are compared too
-  std::optional<std::string> expectedError;   ///< "!error=": the device must raise with this text
+  bool backward = false;                     ///< "!grad": gradients are compared too
+  std::optional<std::string> expectedError;  ///< "!error=": the device must raise with this text
   bool operator==(const CaseSpec&) const = default;
 
   [[nodiscard]] static Result<CaseSpec> parse(std::string_view text);
@@ -86,11 +95,17 @@ struct CaseSpec {
   [[nodiscard]] nlohmann::json toJson() const;
 };
 
-/// The case of one inventory use. nullopt while any size, stride or scalar is symbolic or unknown, or an argument has no
-/// text form (subgraphs, custom objects). Defaults that the schema gives are left out.
-[[nodiscard]] std::optional<CaseSpec> caseOf(const OpUse& use);
+/// The case of one inventory use. nullopt while any size, stride or scalar is symbolic or unknown,
+/// or an argument has no text form (subgraphs, custom objects). Defaults that the schema gives are
+/// left out, and so is a `device` argument: a case runs on the device under test, whatever device
+/// the model was made on. With the operator's schema, arguments are positional until the first one
+/// left out and named from there on; without it every argument is named, because their places are
+/// not known.
+[[nodiscard]] std::optional<CaseSpec> caseOf(const OpUse& use,
+                                             const FunctionSchema* schema = nullptr);
 
 /// Seed of one attempt: hash(case) ^ hash(fill) ^ run seed; the same on every machine and shard.
-[[nodiscard]] std::uint64_t attemptSeed(const CaseSpec& spec, std::string_view fill, std::uint64_t runSeed);
+[[nodiscard]] std::uint64_t attemptSeed(const CaseSpec& spec, std::string_view fill,
+                                        std::uint64_t runSeed);
 
 }  // namespace neuroncheck

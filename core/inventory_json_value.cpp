@@ -226,9 +226,8 @@ class ExactWriter {
   std::string argument_;
 };
 
-bool stringIsExact(std::string_view argument, const std::string& text) {
-  return argument != "device" && !text.starts_with("torch.") && text != "inf" && text != "-inf" &&
-         text != "nan";
+bool stringIsExact(const std::string& text) {
+  return !text.starts_with("torch.") && text != "inf" && text != "-inf" && text != "nan";
 }
 
 }  // namespace
@@ -297,12 +296,16 @@ Json plainValue(const ArgValue& value) {
 }
 
 bool plainIsExact(std::string_view argument, const ArgValue& value) {
+  const bool textIsDevice = argument == "device";
   return std::visit(
       Overloaded{
           [](const NoneValue&) { return true; },
           [](const TensorPtr& tensor) { return tensor != nullptr; },
           [](const SymIntValue& symbol) { return !symbol.name.empty() || isConstant(symbol); },
-          [](const SymFloat& symbol) { return !symbol.name.empty() || isConstant(symbol); },
+          [&](const SymFloat& symbol) {
+            return !symbol.name.empty() ||
+                   (isConstant(symbol) && (std::isfinite(symbol.value) || !textIsDevice));
+          },
           [](const SymBool& symbol) { return !symbol.name.empty() || isConstant(symbol); },
           [](const std::vector<SymIntValue>& list) { return allConstant(list); },
           [](const std::vector<SymFloat>& list) {
@@ -311,11 +314,11 @@ bool plainIsExact(std::string_view argument, const ArgValue& value) {
             });
           },
           [](const std::vector<SymBool>& list) { return !list.empty() && allConstant(list); },
-          [&](const std::string& text) { return stringIsExact(argument, text); },
-          [](DType dtype) { return dtype != DType::Unknown; },
-          [](MemoryFormat format) { return format != MemoryFormat::Unknown; },
-          [](Layout layout) { return layout != Layout::Unknown; },
-          [&](const Device&) { return argument == "device"; },
+          [&](const std::string& text) { return !textIsDevice && stringIsExact(text); },
+          [&](DType dtype) { return !textIsDevice && dtype != DType::Unknown; },
+          [&](MemoryFormat format) { return !textIsDevice && format != MemoryFormat::Unknown; },
+          [&](Layout layout) { return !textIsDevice && layout != Layout::Unknown; },
+          [&](const Device&) { return textIsDevice; },
           [](const CustomObject&) { return true; },
           [](const auto&) { return false; },
       },

@@ -81,10 +81,10 @@ TEST(InventoryJson, WritesAttributesAsPythonPrintsThem) {
               {"i", std::vector<SymIntValue>{{1, ""}, {-1, ""}}},
               {"j", SymBool{true, nullptr, ""}},
               {"k", std::string("tanh")}};
-  EXPECT_EQ(nodeToJson(use)["attrs"].dump(),
-            R"({"a":"-inf","b":"nan","c":"torch.bfloat16","d":"torch.channels_last","e":"torch.strided",)"
-            R"("device":"cpu","g":null,"h":"(1+2j)","i":[1,-1],"j":true,"k":"tanh"
-})");
+  EXPECT_EQ(
+      nodeToJson(use)["attrs"].dump(),
+      R"json({"a":"-inf","b":"nan","c":"torch.bfloat16","d":"torch.channels_last",)json"
+      R"json("e":"torch.strided","device":"cpu","g":null,"h":"(1+2j)","i":[1,-1],"j":true,"k":"tanh"})json");
 }
 
 TEST(InventoryJson, FlattensListResultsAndShowsNoneAsNull) {
@@ -251,7 +251,7 @@ INSTANTIATE_TEST_SUITE_P(
             "BadStoredKind",
             [](Json& j) { j["models"]["model"]["stored"] = {{{"name", "w"}, {"kind", "weight"}}}; },
             "stored[0].kind"}),
-    [](const ::testing::TestParamInfo<Damage>& info) { return std::string(info.param.name); });
+    [](const ::testing::TestParamInfo<Damage>& damage) { return std::string(damage.param.name); });
 
 TEST(InventoryJson, DeepNestingInAnAttributeIsRefusedNotFollowed) {
   Json deep = 1;
