@@ -163,7 +163,7 @@ def main():
     record_all(paths, options.jobs)
     if not options.only:  # What no sample reached is called with arguments made from its schema.
         ops = reduce_rows.read_ops(options.output.parent)
-        for name in auto_calls.wanted(ops, reduce_rows.load(paths)):
+        for name in auto_calls.wanted(ops, reduce_rows.operators_of(paths)):
             paths["auto", name] = options.scratch / f"auto__{name.replace('::', '.')}.obs"
         record_all({u: p for u, p in paths.items() if u[0] == "auto"}, options.jobs)
     print(f"recorded after {time.monotonic() - began:.0f} s", flush=True)

@@ -2,6 +2,7 @@
 """From the observations of all units to rows, and the coverage that is printed."""
 import collections
 import json
+import multiprocessing
 
 import conditions
 import mapping
@@ -10,22 +11,42 @@ SHORT = {
     "float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32",
     "bool": "b8", "complex64": "c64", "uint8": "u8", "int8": "i8",
 }  # fmt: skip
-PER_SIGNATURE = 150  # Observations of one operator with one set of children that enter the reduction.
+PER_SIGNATURE = 80  # Observations of one operator with one set of children that enter the reduction.
 SOURCES = ("opinfo", "moduleinfo", "foreach", "hand", "auto")
+
+
+def operators_of(paths):
+    """The operators that have an observation, without reading all of it."""
+    begin, found = '{"op":"', set()
+    for path in paths.values():
+        if path.exists():
+            with path.open(encoding="utf-8") as lines:
+                for line in lines:
+                    text = line.partition("\t")[2]
+                    found.add(text[len(begin) : text.index('"', len(begin))])
+    return found
 
 
 def load(paths):
     """op -> [(observation, samples, source)]"""
-    found = collections.defaultdict(list)
+    found, seen = collections.defaultdict(list), set()
     for (source, _), path in sorted(paths.items(), key=lambda item: str(item[1])):
         if not path.exists():
             continue
         with path.open(encoding="utf-8") as lines:
             for line in lines:
                 count, _, text = line.partition("\t")
+                if text in seen:  # A call that another unit made just so.
+                    continue
+                seen.add(text)
                 observation = json.loads(text)
                 found[observation["op"]].append((observation, int(count), source))
     return found
+
+
+def known(entries, ops):
+    """torch's tests define operators of their own, which are no part of the catalogue."""
+    return [e for e in entries if all(c["op"] in ops for c in e[0]["calls"])] or entries
 
 
 def usable(entries):
@@ -41,6 +62,17 @@ def usable(entries):
             kept[signature] += 1
             out.append(entry)
     return out, sum(e[1] for e in plain)
+
+
+def has_complex(fact):
+    return fact[0] == "T" and fact[1].startswith("complex") or fact[0] == "L" and any(map(has_complex, fact[1]))
+
+
+def argument_uses(child, present):
+    """What the mapping is made from. Complex numbers take detours of their own in a few operators (convolution), which
+    would hide what holds for all others; they only count where there is nothing else."""
+    real = [e for e in present if not any(map(has_complex, e[0]["in"].values()))] or present
+    return [(c["args"], e[0]["in"]) for e in real for c in e[0]["calls"] if c["op"] == child]
 
 
 def times_word(counts):
@@ -72,14 +104,13 @@ def row(op, child, entries, samples, plumbing):
     present = [e for e in entries if any(c["op"] == child for c in e[0]["calls"])]
     counts = [sum(c["op"] == child for c in e[0]["calls"]) for e in present]
     always = len(present) == len(entries)
-    uses = [(c["args"], e[0]["in"]) for e in present for c in e[0]["calls"] if c["op"] == child]
     out = {
         "op": op,
         "child": child,
         "times": times_word(counts),
         "mode": "always" if always else "sometimes",
         "condition": None,
-        "args": mapping.map_arguments(uses),
+        "args": mapping.map_arguments(argument_uses(child, present)),
         "samples": samples,
         "sample": sample_text(present[0][0]),
         "source": source_word(present),
@@ -107,6 +138,13 @@ def rows_of(op, all_entries, plumbing):
         }  # fmt: skip
     for child in children:
         yield row(op, child, entries, samples, plumbing)
+
+
+shared = {}  # What the forked reducers read.
+
+
+def rows_of_one(op):
+    return list(rows_of(op, shared["found"][op], shared["plumbing"]))
 
 
 def plumbing_names(here, ops):
@@ -153,8 +191,10 @@ def read_ops(folder):
 def write(paths, output, here):
     ops = read_ops(output.parent)
     plumbing = plumbing_names(here, ops)
-    found = load(paths)
-    rows = [r for op in sorted(found) for r in rows_of(op, found[op], plumbing)]
+    found = {op: known(entries, ops) for op, entries in load(paths).items() if op in ops}
+    shared.update(found=found, plumbing=plumbing)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        rows = [r for part in pool.imap(rows_of_one, sorted(found), chunksize=16) for r in part]
     with output.open("w", encoding="utf-8") as out:
         for r in rows:
             out.write(json.dumps(r, separators=(",", ":")) + "\n")
