@@ -95,7 +95,7 @@ def _end(count, length, start, where, zip64, lie):
 
 def write(path, records, zip64=False, end=None):
     """writes the records; `end` overrides count, length, start, locator, comment of the end records, or is False for none"""
-    directory = b""
+    entries, offset = [], 0
     with open(path, "wb") as f:
         for record in records:
             name = record.name.encode("utf-8", "surrogateescape")
@@ -104,14 +104,16 @@ def write(path, records, zip64=False, end=None):
             if record.hole:
                 crc = crc_with_zeros(crc, record.hole)
             packed, size = len(data) + record.hole, len(record.data) + record.hole
-            offset = f.tell()
-            f.write(_local(record, name, crc, packed, size) + data)
-            f.seek(record.hole, 1)
+            body = _local(record, name, crc, packed, size) + data
+            f.write(body)
+            if record.hole:
+                f.seek(record.hole, 1)
             if record.descriptor:
                 f.write(struct.pack("<4sIII", b"PK\7\10", crc, packed, size))
-            directory += _central(record, name, offset, crc, packed, size)
-        start = f.tell()
+            entries.append(_central(record, name, offset, crc, packed, size))
+            offset += len(body) + record.hole + 16 * record.descriptor
+        directory = b"".join(entries)
         f.write(directory)
         if end is not False:
-            big = zip64 or start > MAX32 or len(records) > 0xFFFE
-            f.write(_end(len(records), len(directory), start, f.tell(), big, end or {}))
+            big = zip64 or offset > MAX32 or len(records) > 0xFFFE
+            f.write(_end(len(records), len(directory), offset, offset + len(directory), big, end or {}))

@@ -40,6 +40,14 @@ class BigIntegers(nn.Module):
         return ids + x, torch.full((2,), 2**40), torch.cumsum(ids, 0)
 
 
+class NonFinite(nn.Module):
+    """Infinities and NaN as arguments: torch 2.6 wrote them into the JSON bare, as no JSON parser likes them."""
+
+    def forward(self, x):
+        y = x.masked_fill(x > 0, float("-inf"))
+        return torch.nan_to_num(y, nan=0.0, posinf=float("inf"), neginf=-1.0) + float("nan")
+
+
 class ThreeDtypes(nn.Module):
     """One operator in three forms that must stay three cases."""
 
@@ -55,5 +63,6 @@ def three():
 CASES = {
     "numbers": lambda: dict(model=Numbers(), args=(torch.randn(2, 4),)),
     "big_integers": lambda: dict(model=BigIntegers(), args=(torch.arange(8),)),
+    "nonfinite": lambda: dict(model=NonFinite(), args=(torch.randn(4),)),
     "three_dtypes": three,
 }
