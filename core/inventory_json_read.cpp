@@ -411,6 +411,9 @@ Result<Inventory> inventoryFromJson(const Json& json) {
                     [&](const std::string& modelName, const Json& entry, const JsonPath& path) {
                       out.models.push_back(readModel(context, modelName, entry, path));
                     });
+  // The command line adds the reason when an input could not be read; the record keeps it
+  // elsewhere.
+  fields.ignore("error");
   fields.finish();
   if (context.scan.failed()) {
     return tl::unexpected(context.scan.error());

@@ -50,14 +50,22 @@ struct RunRecord {
 /// Worst verdict over all inputs; Unknown when there is none or one could not be read.
 [[nodiscard]] Verdict worstVerdict(const RunRecord& record);
 
+/// The model of the inventory that was judged; null when the assessment names one the inventory does not have.
+[[nodiscard]] const Model* modelOf(const InputResult& input, const ModelAssessment& judged);
+/// What reports call a model: the path of its file, with the model's name when the file has several.
+[[nodiscard]] std::string modelLabel(const InputResult& input, const ModelAssessment& judged);
+
 /// An operator or finding that blocks models, and how many models would be no worse than `ready-unconfirmed` without it.
 struct Blocker {
-  std::string what;            ///< "aten::native_batch_norm" or "NC401"
+  /// "aten::native_batch_norm" or "NC401". Where a use is a composite, the missing operator below it.
+  std::string what;
   std::string kind;            ///< "operator" | "finding"
   Claim claim = Claim::Unknown;
   std::vector<std::string> models;      ///< models it appears in as a blocker
   std::vector<std::string> unblocks;    ///< models for which it is the only blocker
 };
+/// In the way is every claim that alone leads to a verdict worse than ready-unconfirmed, and every finding of severity
+/// error, except an operator finding (NC2xx) about operators that are in the way already.
 /// Which missing operator or finding stands in the way of most models: sorted by models it alone blocks, then by models.
 [[nodiscard]] std::vector<Blocker> rankBlockers(const RunRecord& record);
 

@@ -49,7 +49,7 @@ TEST(CaseSpec, ReadsOtherSpellingsIntoTheCanonicalText) {
   EXPECT_EQ(canonical("aten::add.Tensor(f32[2]@(1), %0:f32[2])"), "aten::add.Tensor(f32[2], %0)");
   EXPECT_EQ(canonical("aten::relu($0)"), "aten::relu: $0.0 is no result of an earlier step");
   EXPECT_EQ(canonical("aten::a(f32[1]);;aten::b($0.0)"), "aten::a(f32[1]) ;; aten::b($0)");
-  EXPECT_EQ(canonical("aten::a(1.50,;x=2)"), "column 16: expected a value, found \"\"");
+  EXPECT_EQ(canonical("aten::a(1.50,;x=2)"), "column 14: expected a value, found \"\"");
   EXPECT_EQ(canonical("aten::a(1.50;x=2e0)"), "aten::a(1.5; x=2.0)");
 }
 
