@@ -17,9 +17,17 @@ class Reduce(nn.Module):
         return funcol.all_gather_tensor(total, 0, dist.group.WORLD)
 
 
-def base():
+class ReduceIntegers(nn.Module):
+    def forward(self, counts):
+        return funcol.all_reduce(counts, "max", dist.group.WORLD), funcol.reduce_scatter_tensor(counts, "sum", 0, dist.group.WORLD)
+
+
+def grouped(model, *args):
     dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=4)
-    return dict(model=Reduce().eval(), args=(torch.randn(2, 4),))
+    return dict(model=model.eval(), args=args)
 
 
-CASES = {"collective": base}
+CASES = {
+    "collective": lambda: grouped(Reduce(), torch.randn(2, 4)),
+    "collective_integers": lambda: grouped(ReduceIntegers(), torch.arange(8)),
+}
