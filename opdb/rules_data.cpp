@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results whose size depends on data, boolean indices, values that the host reads.
+#include <algorithm>
+#include <initializer_list>
+
+#include <fmt/format.h>
+
+#include "opdb/rules_host.h"
+#include "opdb/rules_run.h"
+#include "opdb/rules_symbols.h"
+
+namespace neuroncheck::opdb {
+namespace {
+
+bool oneOf(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// Evidence and severity of what a compiled graph cannot hold: as strong as the row that refuses
+/// dynamic shapes.
+void asDynamicShape(RuleRun& run, Finding& finding) {
+  if (run.eager()) {
+    return;
+  }
+  if (const auto answer = run.feature("dynamic-shapes")) {
+    finding.severity = capped(severityOf(answer->row->status), answer->standing);
+    finding.evidence.push_back(answer->evidence);
+  }
+}
+
+void dataDependentSize(RuleRun& run, const OpUse& use) {
+  const bool isNew = !run.has("NC303");
+  Finding& finding = run.finding("NC303");
+  if (isNew) {
+    finding.message =
+        run.eager() ? "The host waits for the size of these results, and every new size compiles "
+                      "the operators behind them again."
+                    : "The size of these results is known only when they are computed; a compiled "
+                      "graph needs fixed sizes.";
+    asDynamicShape(run, finding);
+  }
+  std::string results;
+  for (const ArgValue& output : use.outputs) {
+    forEachTensor(output, [&](const TensorValue& tensor) {
+      if (results.size() < kMaxDetail) {
+        results += (results.empty() ? "" : ", ") + run.tensorText(tensor);
+      }
+    });
+  }
+  finding.places.push_back(run.place(use, "result " + results));
+}
+
+void booleanIndex(RuleRun& run, const OpUse& use) {
+  const bool write = use.op.base.find("put") != std::string::npos;
+  Finding& finding = run.finding("NC304", write ? "write" : "read");
+  if (finding.places.empty()) {
+    finding.message = write ? "A boolean index is turned into positions with nonzero first."
+                            : "A boolean index makes a result whose size depends on data.";
+    if (run.eager()) {
+      finding.message += " The host waits for it.";
+    } else {
+      finding.message += write ? " torch.compile on the backend refuses boolean index_put."
+                               : " A compiled graph needs fixed sizes.";
+      if (write) {
+        finding.severity = Severity::Error;
+      } else {
+        asDynamicShape(run, finding);
+      }
+    }
+  }
+  finding.places.push_back(run.place(use, write ? "written" : "read"));
+}
+
+void hostRead(RuleRun& run, const OpUse& use) {
+  Finding& finding = run.finding("NC305");
+  finding.message =
+      run.eager()
+          ? "The program reads a value back: the host waits until the device has computed it."
+          : "The program reads a value back: the compiled graph is cut here.";
+  finding.places.push_back(run.place(use, use.inLoop ? "in a loop" : ""));
+}
+
+bool hasTag(const RuleRun& run, const OpUse& use, std::string_view tag) {
+  const OpInfo* info = run.info(use);
+  return info != nullptr && info->hasTag(tag);
+}
+
+bool hasUnshapedResult(const OpUse& use) {
+  bool unshaped = false;
+  for (const ArgValue& output : use.outputs) {
+    forEachTensor(output,
+                  [&](const TensorValue& tensor) { unshaped = unshaped || !tensor.spec.hasShape; });
+  }
+  return unshaped;
+}
+
+/// Does a result tensor have an unbacked symbol that no argument has?
+bool makesNewSize(const OpUse& use, SymbolTable& table) {
+  std::set<std::uint32_t> after;
+  for (const ArgValue& output : use.outputs) {
+    forEachTensor(output, [&](const TensorValue& tensor) {
+      for (const std::uint32_t id : table.of(tensor)) {
+        if (table.unbacked(id)) {
+          after.insert(id);
+        }
+      }
+    });
+  }
+  if (after.empty()) {
+    return false;
+  }
+  std::set<std::uint32_t> before;
+  for (const Argument& argument : use.args) {
+    table.collect(argument.value, before);
+  }
+  return !std::includes(before.begin(), before.end(), after.begin(), after.end());
+}
+
+}  // namespace
+
+bool hasBooleanIndex(const OpUse& use) {
+  if (use.op.ns != "aten" ||
+      !oneOf(functionalBase(use.op.base),
+             {"index", "index_put", "_index_put_impl", "_unsafe_index", "_unsafe_index_put"})) {
+    return false;
+  }
+  const Argument* indices = use.arg("indices");
+  bool found = false;
+  if (indices != nullptr) {
+    forEachTensor(indices->value, [&](const TensorValue& tensor) {
+      found = found || tensor.spec.dtype == DType::Bool || tensor.spec.dtype == DType::UInt8;
+    });
+  }
+  return found;
+}
+
+HostWait hostWaitOf(const RuleRun& run, const OpUse& use, SymbolTable& table) {
+  if (use.group == OpGroup::View) {
+    return HostWait::None;
+  }
+  if (hasBooleanIndex(use)) {
+    return HostWait::BooleanIndex;
+  }
+  const bool reads =
+      hasTag(run, use, "data_dependent_output") ||
+      (use.op.ns == "aten" && oneOf(use.op.base, {"item", "_local_scalar_dense", "equal",
+                                                  "allclose", "is_nonzero", "_assert_async"}));
+  if (reads) {
+    return HostWait::Read;
+  }
+  const bool unknownSize = hasUnshapedResult(use) && hasTag(run, use, "dynamic_output_shape");
+  return unknownSize || makesNewSize(use, table) ? HostWait::Size : HostWait::None;
+}
+
+void runDataDependentRules(RuleRun& run) {
+  SymbolTable table;
+  for (const OpUse& use : run.model().uses) {
+    switch (hostWaitOf(run, use, table)) {
+      case HostWait::None:
+        break;
+      case HostWait::Size:
+        dataDependentSize(run, use);
+        break;
+      case HostWait::BooleanIndex:
+        booleanIndex(run, use);
+        break;
+      case HostWait::Read:
+        hostRead(run, use);
+        break;
+    }
+  }
+}
+
+}  // namespace neuroncheck::opdb
