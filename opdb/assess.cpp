@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opdb/assess.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "opdb/claims.h"
+#include "opdb/lookup.h"
+#include "opdb/rules.h"
+
+namespace neuroncheck::opdb {
+namespace {
+
+constexpr auto kChips = std::to_array<std::string_view>({"trn1", "trn2", "trn3"});
+
+std::string listReleases(const std::vector<Release>& releases) {
+  std::vector<std::string> names;
+  names.reserve(releases.size());
+  for (const Release& release : releases) {
+    names.push_back(release.name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// The release whose name, or else the newest whose SDK, has the wanted numbers.
+const Release* knownRelease(const std::vector<Release>& releases, const std::string& wanted,
+                            const VersionNumbers& version) {
+  for (const Release& release : releases) {
+    if (release.name == wanted || VersionNumbers::parse(release.name) == version) {
+      return &release;
+    }
+  }
+  const Release* found = nullptr;
+  for (const Release& release : releases) {
+    if (!release.sdk.empty() &&
+        (release.sdk == wanted || VersionNumbers::parse(release.sdk) == version)) {
+      found = &release;
+    }
+  }
+  return found;
+}
+
+/// The newest release that is not newer than `version`. Numbers above every name and not below the
+/// oldest SDK are an SDK's.
+const Release& nearestOlder(const std::vector<Release>& releases, const VersionNumbers& version) {
+  const auto newest = [&](std::string Release::* member) -> const Release* {
+    const Release* best = nullptr;
+    for (const Release& release : releases) {
+      const auto numbers = VersionNumbers::parse(release.*member);
+      if (numbers && *numbers <= version) {
+        best = &release;
+      }
+    }
+    return best;
+  };
+  const auto olderThanWanted = [&](const Release& release) {
+    const auto numbers = VersionNumbers::parse(release.name);
+    return numbers && *numbers < version;
+  };
+  const Release* bySdk =
+      std::ranges::all_of(releases, olderThanWanted) ? newest(&Release::sdk) : nullptr;
+  const Release* byName = newest(&Release::name);
+  if (bySdk != nullptr) {
+    return *bySdk;
+  }
+  return byName != nullptr ? *byName : releases.front();
+}
+
+/// What the target itself leaves unsettled.
+std::vector<NotChecked> targetNotes(const Target& target, const Database& database) {
+  std::vector<NotChecked> notes;
+  if (!database.damage().empty()) {
+    notes.push_back({.what = "rows of the operator database",
+                     .why = database.damage(),
+                     .how = "install the database again"});
+  }
+  if (target.releaseKnown) {
+    return notes;
+  }
+  const auto wanted = VersionNumbers::parse(target.release);
+  const auto answering = VersionNumbers::parse(target.answeringRelease);
+  const std::vector<Release> releases = database.releases(target.product);
+  const bool tooOld = wanted && answering && *wanted < *answering &&
+                      target.answeringRelease == releases.front().name;
+  notes.push_back(NotChecked{
+      .what = fmt::format("{} {} itself", target.product, target.release),
+      .why = tooOld ? fmt::format("it is older than every release of the database: the oldest, {}, "
+                                  "answers, which may support more",
+                                  target.answeringRelease)
+                    : fmt::format(
+                          "the database has no rows of it: {} answers, and every claim is stale",
+                          target.answeringRelease),
+      .how = "import that release's operator table or a probe of a device (db import)"});
+  return notes;
+}
+
+/// Operators that a higher-order operator is given as an argument: they run, but no node calls
+/// them.
+std::vector<OpUse> hiddenUses(const Model& model) {
+  std::vector<OpUse> hidden;
+  for (const HigherOrderUse& outer : model.higherOrder) {
+    for (const Argument& argument : outer.args) {
+      const auto* reference = std::get_if<OperatorRef>(&argument.value);
+      if (reference == nullptr) {
+        continue;
+      }
+      std::optional<OpName> op = OpName::fromExportTarget(reference->target);
+      op = op ? op : OpName::parse(reference->target);
+      if (op) {
+        if (op->overload == "default") {
+          op->overload.clear();
+        }
+        OpUse use;
+        use.op = *std::move(op);
+        use.node = outer.node;
+        use.graph = outer.graph;
+        use.source = outer.source;
+        hidden.push_back(std::move(use));
+      }
+    }
+  }
+  return hidden;
+}
+
+/// Stale evidence and that of low confidence confirm nothing.
+Verdict verdictOfClaim(const UseClaim& claim) {
+  const bool confirmed = !claim.stale && (claim.confidence == Confidence::High ||
+                                          claim.confidence == Confidence::Medium);
+  return verdictOf(claim.claim, confirmed);
+}
+
+/// Whether `a` needs confirmation more urgently than `b`.
+bool weaker(const UseClaim& a, const UseClaim& b) {
+  const auto rank = [](const UseClaim& claim) {
+    return std::tuple(static_cast<int>(verdictOfClaim(claim)), static_cast<int>(claim.confidence),
+                      claim.stale, claim.ageDays);
+  };
+  return rank(a) > rank(b);
+}
+
+/// The evidence of a claim that made it as weak as it is; the id of the first one as weak as the
+/// claim.
+std::string weakestOf(const UseClaim& claim, const std::map<std::string, Evidence>& evidence) {
+  for (const std::string& id : claim.evidence) {
+    const auto found = evidence.find(id);
+    if (found != evidence.end() && found->second.confidence == claim.confidence) {
+      return id;
+    }
+  }
+  return claim.evidence.empty() ? std::string() : claim.evidence.front();
+}
+
+void takeClaim(ModelAssessment& assessment, const UseClaim& claim) {
+  assessment.verdict = worst(assessment.verdict, verdictOfClaim(claim));
+  assessment.weakestConfidence = weakest(assessment.weakestConfidence, claim.confidence);
+  assessment.anyStale = assessment.anyStale || claim.stale;
+}
+
+/// An operator inside a higher-order one has no use of its own: it lowers the verdict and is
+/// listed.
+void takeHidden(ModelAssessment& assessment, const OpUse& use, const UseClaim& claim) {
+  takeClaim(assessment, claim);
+  if (verdictOfClaim(claim) == Verdict::Ready) {
+    return;
+  }
+  assessment.notChecked.push_back(
+      {.what = fmt::format("{} inside {}{}", use.op.str(), use.graph.empty() ? "" : use.graph + "/",
+                           use.node),
+       .why = claim.reason,
+       .how = claim.remedy});
+}
+
+ModelAssessment assessModel(const Model& model, const Target& target, const Database& database,
+                            std::string_view today, ClaimEngine& engine,
+                            std::map<std::string, Evidence>& evidence) {
+  ModelAssessment assessment;
+  assessment.model = model.name;
+  assessment.verdict = Verdict::Ready;
+  const UseClaim* weakestClaim = nullptr;
+  assessment.uses.reserve(model.uses.size());
+  for (const OpUse& use : model.uses) {
+    assessment.uses.push_back(engine.claim(use));
+    const UseClaim& claim = assessment.uses.back();
+    ++assessment.counts[claim.claim];
+    takeClaim(assessment, claim);
+    if (!claim.evidence.empty() && (weakestClaim == nullptr || weaker(claim, *weakestClaim))) {
+      weakestClaim = &claim;
+    }
+  }
+  for (const OpUse& use : hiddenUses(model)) {
+    takeHidden(assessment, use, engine.claim(use));
+  }
+  RuleResults rules = runRules(model, assessment.uses, target, database, today);
+  for (const Finding& finding : rules.findings) {
+    assessment.verdict = worst(assessment.verdict, verdictOf(finding.severity));
+  }
+  assessment.findings = std::move(rules.findings);
+  std::ranges::move(rules.notChecked, std::back_inserter(assessment.notChecked));
+  std::ranges::move(targetNotes(target, database), std::back_inserter(assessment.notChecked));
+  evidence.merge(rules.evidence);
+  if (weakestClaim != nullptr) {
+    assessment.weakestEvidence = weakestOf(*weakestClaim, engine.evidence());
+  }
+  return assessment;
+}
+
+}  // namespace
+
+Result<Target> resolveTarget(const Database& database, Target wanted) {
+  if (std::ranges::find(kChips, wanted.chip) == kChips.end()) {
+    return fail(ErrorCode::Usage,
+                fmt::format("unknown chip '{}': one of {}", wanted.chip, fmt::join(kChips, ", ")));
+  }
+  const std::vector<Release> releases = database.releases(wanted.product);
+  if (releases.empty()) {
+    return fail(ErrorCode::Usage, fmt::format("the operator database {} has no release of '{}'",
+                                              database.path(), wanted.product));
+  }
+  if (wanted.release.empty()) {
+    wanted.release = wanted.answeringRelease = releases.back().name;
+    wanted.releaseDefaulted = true;
+    wanted.releaseKnown = true;
+    return wanted;
+  }
+  const auto version = VersionNumbers::parse(wanted.release);
+  if (!version) {
+    return fail(ErrorCode::Usage,
+                fmt::format("'{}' is no release of {}: the database has {}", wanted.release,
+                            wanted.product, listReleases(releases)));
+  }
+  const Release* known = knownRelease(releases, wanted.release, *version);
+  wanted.releaseDefaulted = false;
+  wanted.releaseKnown = known != nullptr;
+  wanted.answeringRelease = known != nullptr ? known->name : nearestOlder(releases, *version).name;
+  return wanted;
+}
+
+Assessment assess(const Inventory& inventory, const Target& target, const Database& database,
+                  std::string_view today) {
+  Assessment assessment;
+  assessment.target = target;
+  ClaimEngine engine(database, target, std::string(today));
+  for (const Model& model : inventory.models) {
+    assessment.models.push_back(
+        assessModel(model, target, database, today, engine, assessment.evidence));
+  }
+  for (const auto& [id, evidence] : engine.evidence()) {
+    assessment.evidence.emplace(id, evidence);
+  }
+  assessment.fileFindings = fileFindings(inventory);
+  assessment.verdict = assessment.models.empty() ? Verdict::Unknown : Verdict::Ready;
+  for (const ModelAssessment& model : assessment.models) {
+    assessment.verdict = worst(assessment.verdict, model.verdict);
+  }
+  for (const Finding& finding : assessment.fileFindings) {
+    assessment.verdict = worst(assessment.verdict, verdictOf(finding.severity));
+  }
+  return assessment;
+}
+
+}  // namespace neuroncheck::opdb

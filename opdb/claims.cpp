@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opdb/claims.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/case_spec.h"
+#include "opdb/claims_engine.h"
+
+namespace neuroncheck::opdb {
+namespace {
+
+/// Dropout on a CPU draws its mask with bernoulli_; the same module asks another device for
+/// native_dropout (rule 6).
+bool isDropoutMask(const OpUse& use) {
+  const bool draws = use.op.str() == "aten::bernoulli_.float";
+  return draws && (use.moduleType.find("Dropout") != std::string::npos ||
+                   use.lastFrame.file.ends_with("modules/dropout.py"));
+}
+
+}  // namespace
+
+struct ClaimEngine::Impl {
+  RuleEngine rules;
+
+  Judgement judge(const OpUse& use) {
+    const PredicateContext context = factsOf(use, rules.target().chip);
+    if (!isDropoutMask(use)) {
+      return rules.judge(use.op, context);
+    }
+    Judgement judgement = rules.judge({"aten", "native_dropout", ""}, context);
+    judgement.reason = fmt::format(
+        "{} draws the mask of a dropout that ran on the CPU; the device is asked for "
+        "aten::native_dropout: {}",
+        use.op.str(), judgement.reason);
+    judgement.caveats.push_back(
+        fmt::format("made on a CPU: {} is judged as aten::native_dropout", use.op.str()));
+    return judgement;
+  }
+};
+
+ClaimEngine::ClaimEngine(const Database& database, Target target, std::string today)
+    : impl_(new Impl{.rules = RuleEngine(database, std::move(target), std::move(today))}) {}
+
+ClaimEngine::~ClaimEngine() = default;
+
+UseClaim ClaimEngine::claim(const OpUse& use) {
+  Judgement judgement = impl_->judge(use);
+  UseClaim claim;
+  claim.use = use.id;
+  claim.claim = judgement.claim;
+  impl_->rules.evidence().rate(claim, judgement.used);
+  claim.reason = std::move(judgement.reason);
+  claim.decidedBy = std::move(judgement.decidedBy);
+  claim.remedy = std::move(judgement.remedy);
+  claim.leaves = std::move(judgement.leaves);
+  claim.evidence = std::move(judgement.used);
+  for (const std::string& id : judgement.shown) {
+    addUnique(claim.evidence, id);
+  }
+  claim.caveats = std::move(judgement.caveats);
+  if (const auto spec = caseOf(use)) {
+    claim.caseIds.push_back(spec->id());
+  }
+  return claim;
+}
+
+const std::map<std::string, Evidence>& ClaimEngine::evidence() const {
+  return impl_->rules.evidence().all();
+}
+
+}  // namespace neuroncheck::opdb
