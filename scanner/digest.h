@@ -7,7 +7,8 @@
 
 namespace neuroncheck::scanner {
 
-/// SHA-256 of a file as 64 lower-case hexadecimal digits, read in blocks.
+/// SHA-256 of a file's bytes as 64 hexadecimal digits. Reads the whole file, one megabyte at a
+/// time.
 [[nodiscard]] Result<std::string> sha256OfFile(const std::string& path);
 
 }  // namespace neuroncheck::scanner

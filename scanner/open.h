@@ -10,27 +10,32 @@
 
 namespace neuroncheck::scanner {
 
-/// Bounds that keep hostile input harmless. Memory is of the order of `maxJsonBytes`, never of the file.
+/// Bounds that keep hostile input harmless. Memory is of the order of `maxJsonBytes`, never of the
+/// file.
 struct Limits {
-  std::uint64_t maxJsonBytes = std::uint64_t{1} << 30;       ///< one JSON record, inflated
-  std::uint64_t maxDirectoryBytes = std::uint64_t{256} << 20; ///< zip central directory
+  std::uint64_t maxJsonBytes = std::uint64_t{1} << 30;         ///< one JSON record, inflated
+  std::uint64_t maxDirectoryBytes = std::uint64_t{256} << 20;  ///< zip central directory
   std::uint64_t maxEntries = 4'000'000;
-  int maxDepth = 256;                                        ///< nesting of JSON and of subgraphs
+  int maxDepth = 256;  ///< nesting of JSON and of subgraphs
 };
 
 /// What a file is, by content, and what to say when it is no program.
 struct Identification {
   FileKind kind = FileKind::Unknown;
-  std::string detail;   ///< "state_dict of 2 tensors, no program", "flatbuffer mobile module", "zip without an end record"
-  std::string remedy;   ///< the lines that make an exported program of it; empty when nothing can
+  std::string detail;  ///< "state_dict of 2 tensors, no program", "flatbuffer mobile module", "zip
+                       ///< without an end record"
+  std::string remedy;  ///< the lines that make an exported program of it; empty when nothing can
 };
 
-/// Decides what `path` is from its bytes (or, for a folder, its files), never from its name. Fails only when it cannot be opened.
+/// Decides what `path` is from its bytes (or, for a folder, its files), never from its name. Fails
+/// only when it cannot be opened.
 [[nodiscard]] Result<Identification> identify(const std::string& path, const Limits& limits = {});
 
-/// Reads the operator inventory of an exported program: JSON records and the zip directory only, never weights, never a pickle.
-/// Schemas come from `schemas` (defaults, groups). Errors have code Input and name the record and the reason; a file of another
-/// kind is an Error that names the kind and how to export it.
-[[nodiscard]] Result<Inventory> scan(const std::string& path, const SchemaSource& schemas, const Limits& limits = {});
+/// Reads the operator inventory of an exported program: JSON records and the zip directory only,
+/// never weights, never a pickle. Schemas come from `schemas` (defaults, groups). Errors have code
+/// Input and name the record and the reason; a file of another kind is an Error that names the kind
+/// and how to export it.
+[[nodiscard]] Result<Inventory> scan(const std::string& path, const SchemaSource& schemas,
+                                     const Limits& limits = {});
 
 }  // namespace neuroncheck::scanner

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scanner/archive/zip_archive.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "scanner/archive/zip_directory.h"
+
+// Why not libzip: it picks among several end records by a consistency score and reads every local
+// header for it, so its view of an archive with a zip stored inside can differ from the strict one
+// above. One reader of the structure cannot disagree with itself; what is left is inflating, which
+// zlib does.
+
+namespace neuroncheck::scanner {
+namespace {
+
+constexpr std::uint32_t kLocalSignature = 0x04034b50;
+constexpr std::size_t kLocalSize = 30;
+constexpr std::uint16_t kEncrypted =
+    0x2041;  // bits 0 (traditional), 6 (strong), 13 (masked headers)
+constexpr std::uint16_t kSizesFollow = 0x0008;
+constexpr std::uint16_t kStored = 0;
+constexpr std::uint16_t kDeflated = 8;
+constexpr std::uint64_t kBestDeflateRatio = 1032;  // bound of the deflate format
+constexpr std::size_t kChunk = std::size_t{1} << 20;
+
+std::uint32_t checksum(std::uint32_t seed, const char* data, std::size_t size) {
+  return static_cast<std::uint32_t>(
+      ::crc32_z(seed, reinterpret_cast<const unsigned char*>(data), size));
+}
+
+Result<PaddedBytes> allocate(std::uint64_t size) {
+  try {
+    return PaddedBytes(static_cast<std::size_t>(size));
+  } catch (const std::bad_alloc&) {
+    return inputError(fmt::format("no memory for {} bytes", size));
+  }
+}
+
+/// zlib's raw inflate with its state freed on every path.
+class Inflater {
+ public:
+  Inflater() { ready_ = ::inflateInit2(&stream_, -MAX_WBITS) == Z_OK; }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+  Inflater(Inflater&&) = delete;
+  Inflater& operator=(Inflater&&) = delete;
+  ~Inflater() {
+    if (ready_) {
+      ::inflateEnd(&stream_);
+    }
+  }
+
+  /// Inflates `compressed` bytes at `offset` into `out`; returns how many came out (at most
+  /// out.size()) and whether the stream had ended by then.
+  struct Outcome {
+    std::size_t size = 0;
+    bool ended = false;
+  };
+  [[nodiscard]] Result<Outcome> run(const ByteSource& source, std::uint64_t offset,
+                                    std::uint64_t compressed, std::span<char> out) {
+    if (!ready_) {
+      return fail(ErrorCode::Internal, "zlib could not be started");
+    }
+    std::string input(static_cast<std::size_t>(std::min<std::uint64_t>(compressed, kChunk)), '\0');
+    Outcome outcome;
+    while (true) {
+      if (stream_.avail_in == 0 && compressed > 0) {
+        const auto take =
+            static_cast<std::size_t>(std::min<std::uint64_t>(compressed, input.size()));
+        NEURONCHECK_TRY_VOID(source.read(offset, std::span<char>(input).first(take)));
+        stream_.next_in = reinterpret_cast<unsigned char*>(input.data());
+        stream_.avail_in = static_cast<unsigned>(take);
+        offset += take;
+        compressed -= take;
+      }
+      // Once `out` is full a spare byte tells a stream that only lacks its end mark from one that
+      // holds more.
+      const bool full = outcome.size == out.size();
+      char spare = 0;
+      const std::size_t room = full ? 1 : std::min(out.size() - outcome.size, kChunk);
+      stream_.next_out =
+          reinterpret_cast<unsigned char*>(full ? &spare : out.data() + outcome.size);
+      stream_.avail_out = static_cast<unsigned>(room);
+      const int code = ::inflate(&stream_, Z_NO_FLUSH);
+      const std::size_t produced = room - stream_.avail_out;
+      if (full && produced > 0) {
+        return outcome;
+      }
+      outcome.size += full ? 0 : produced;
+      if (code == Z_STREAM_END) {
+        outcome.ended = true;
+        return outcome;
+      }
+      if (code != Z_OK && code != Z_BUF_ERROR) {
+        return inputError("the deflated data are damaged");
+      }
+      if (stream_.avail_in == 0 && compressed == 0) {
+        return outcome;
+      }
+    }
+  }
+
+ private:
+  z_stream stream_ = {};
+  bool ready_ = false;
+};
+
+Error inRecord(Error error, const ZipEntry& entry) {
+  return std::move(error).within(fmt::format("record {}", entry.name));
+}
+
+Result<void> checkReadable(const ZipEntry& entry) {
+  if ((entry.flags & kEncrypted) != 0) {
+    return inputError("it is encrypted");
+  }
+  if (entry.method != kStored && entry.method != kDeflated) {
+    return inputError(
+        fmt::format("compression method {} is not read (stored and deflated are)", entry.method));
+  }
+  if (entry.method == kStored && entry.size != entry.compressedSize) {
+    return inputError("it is stored, but its two sizes differ");
+  }
+  if (entry.method == kDeflated && entry.size / kBestDeflateRatio > entry.compressedSize) {
+    return inputError(
+        fmt::format("{} deflated bytes cannot hold {}", entry.compressedSize, entry.size));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ZipArchive> ZipArchive::open(std::shared_ptr<const ByteSource> source,
+                                    const ZipLimits& limits) {
+  NEURONCHECK_TRY(const DirectoryPlace place, locateDirectory(*source, limits));
+  auto directory = std::make_shared<std::string>();
+  NEURONCHECK_TRY(*directory, source->readUpTo(place.offset, static_cast<std::size_t>(place.size)));
+  ZipArchive archive;
+  NEURONCHECK_TRY(archive.entries_, parseDirectory(*directory, place));
+  archive.source_ = std::move(source);
+  archive.directory_ = std::move(directory);
+  archive.directoryOffset_ = place.offset;
+  archive.last_.reserve(archive.entries_.size());
+  for (std::size_t i = 0; i < archive.entries_.size(); ++i) {
+    archive.last_.insert_or_assign(archive.entries_[i].name, i);
+  }
+  return archive;
+}
+
+std::optional<std::size_t> ZipArchive::find(std::string_view name) const {
+  const auto found = last_.find(name);
+  return found == last_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<std::pair<std::string_view, std::size_t>> ZipArchive::duplicates() const {
+  if (last_.size() == entries_.size()) {
+    return {};
+  }
+  std::unordered_map<std::string_view, std::size_t> counts;
+  for (const ZipEntry& entry : entries_) {
+    ++counts[entry.name];
+  }
+  std::vector<std::pair<std::string_view, std::size_t>> result;
+  for (const ZipEntry& entry : entries_) {
+    if (const auto found = counts.find(entry.name); found != counts.end() && found->second > 1) {
+      result.emplace_back(*found);
+      counts.erase(found);
+    }
+  }
+  return result;
+}
+
+Result<std::uint64_t> ZipArchive::dataOffset(const ZipEntry& entry) const {
+  NEURONCHECK_TRY(const std::string header,
+                  source_->readUpTo(entry.headerOffset, kLocalSize + entry.name.size()));
+  if (header.size() < kLocalSize + entry.name.size() || le32(header, 0) != kLocalSignature) {
+    return inputError("its local header is missing");
+  }
+  const std::string_view name = std::string_view(header).substr(kLocalSize);
+  if (le16(header, 26) != entry.name.size() || name != entry.name) {
+    return inputError("its local header has another name than the directory");
+  }
+  if (le16(header, 8) != entry.method || (le16(header, 6) & kEncrypted) != 0) {
+    return inputError("its local header has another method than the directory");
+  }
+  const std::size_t extraSize = le16(header, 28);
+  const std::uint64_t offset = entry.headerOffset + kLocalSize + entry.name.size() + extraSize;
+  if ((le16(header, 6) & kSizesFollow) == 0) {
+    NEURONCHECK_TRY(const std::string extra, source_->readUpTo(offset - extraSize, extraSize));
+    NEURONCHECK_TRY(Zip64Extra wide, Zip64Extra::parse(extra));
+    NEURONCHECK_TRY(const std::uint64_t size, wide.resolve(le32(header, 22)));
+    NEURONCHECK_TRY(const std::uint64_t compressed, wide.resolve(le32(header, 18)));
+    if (size != entry.size || compressed != entry.compressedSize) {
+      return inputError("its local header has other sizes than the directory");
+    }
+  }
+  if (offset > directoryOffset_ || directoryOffset_ - offset < entry.compressedSize) {
+    return inputError("its data run into the directory");
+  }
+  return offset;
+}
+
+Result<ZipArchive::Record> ZipArchive::read(std::size_t index, std::uint64_t maxBytes) const {
+  NEURONCHECK_CHECK(index < entries_.size(), "record index out of range");
+  const ZipEntry& entry = entries_[index];
+  const auto body = [&]() -> Result<Record> {
+    NEURONCHECK_TRY_VOID(checkReadable(entry));
+    if (entry.size > maxBytes) {
+      return inputError(fmt::format("its {} bytes are over the limit of {}", entry.size, maxBytes));
+    }
+    NEURONCHECK_TRY(const std::uint64_t offset, dataOffset(entry));
+    NEURONCHECK_TRY(PaddedBytes bytes, allocate(entry.size));
+    const std::span<char> out(bytes.data(), bytes.size());
+    if (entry.method == kStored) {
+      NEURONCHECK_TRY_VOID(source_->read(offset, out));
+    } else {
+      Inflater inflater;
+      NEURONCHECK_TRY(const Inflater::Outcome outcome,
+                      inflater.run(*source_, offset, entry.compressedSize, out));
+      if (outcome.size != entry.size) {
+        return inputError(fmt::format("it inflates to {} bytes, not to the {} it claims",
+                                      outcome.size, entry.size));
+      }
+      if (!outcome.ended) {
+        return inputError(fmt::format("it does not end after the {} bytes it claims", entry.size));
+      }
+    }
+    const std::uint32_t sum = checksum(0, bytes.data(), bytes.size());
+    return Record{.bytes = std::move(bytes), .checksumMatches = sum == entry.crc, .checksum = sum};
+  };
+  auto record = body();
+  if (!record) {
+    return tl::unexpected(inRecord(std::move(record).error(), entry));
+  }
+  return record;
+}
+
+Result<std::string> ZipArchive::readStart(std::size_t index, std::size_t count) const {
+  NEURONCHECK_CHECK(index < entries_.size(), "record index out of range");
+  const ZipEntry& entry = entries_[index];
+  const auto body = [&]() -> Result<std::string> {
+    NEURONCHECK_TRY_VOID(checkReadable(entry));
+    NEURONCHECK_TRY(const std::uint64_t offset, dataOffset(entry));
+    std::string out(static_cast<std::size_t>(std::min<std::uint64_t>(entry.size, count)), '\0');
+    if (entry.method == kStored) {
+      NEURONCHECK_TRY_VOID(source_->read(offset, out));
+      return out;
+    }
+    Inflater inflater;
+    NEURONCHECK_TRY(const Inflater::Outcome outcome,
+                    inflater.run(*source_, offset, entry.compressedSize, out));
+    out.resize(outcome.size);
+    return out;
+  };
+  auto start = body();
+  if (!start) {
+    return tl::unexpected(inRecord(std::move(start).error(), entry));
+  }
+  return start;
+}
+
+std::optional<std::string_view> commonRoot(const std::vector<ZipEntry>& entries) {
+  if (entries.empty()) {
+    return std::nullopt;
+  }
+  const std::size_t slash = entries.front().name.find('/');
+  if (slash == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string_view root = entries.front().name.substr(0, slash);
+  const bool all = std::ranges::all_of(entries, [&](const ZipEntry& entry) {
+    return entry.name.size() > root.size() && entry.name.starts_with(root) &&
+           entry.name[root.size()] == '/';
+  });
+  return all ? std::optional(root) : std::nullopt;
+}
+
+}  // namespace neuroncheck::scanner

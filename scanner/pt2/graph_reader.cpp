@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scanner/pt2/graph_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "scanner/pt2/frames.h"
+#include "scanner/pt2/groups.h"
+
+namespace neuroncheck::scanner::pt2 {
+namespace {
+
+constexpr Fields<8>::Names kGraph = {
+    "inputs",          "outputs",           "nodes",           "tensor_values", "sym_int_values",
+    "sym_bool_values", "custom_obj_values", "sym_float_values"};
+enum GraphField : std::size_t {
+  kInputs,
+  kOutputs,
+  kNodes,
+  kTensorValues,
+  kSymInts,
+  kSymBools,
+  kObjects,
+  kSymFloats
+};
+
+constexpr Fields<5>::Names kNode = {"target", "inputs", "outputs", "metadata", "name"};
+enum NodeField : std::size_t { kTarget, kNodeInputs, kNodeOutputs, kMetadata, kName };
+
+constexpr Fields<2>::Names kArgument = {"name", "arg"};
+constexpr Fields<2>::Names kMetadataFields = {"stack_trace", "nn_module_stack"};
+
+constexpr std::string_view kHigherOrder = "torch.ops.higher_order.";
+constexpr std::array<std::string_view, 5> kLoops = {"while_loop", "scan", "associative_scan",
+                                                    "map_impl", "map"};
+
+Target describe(std::string_view text, const SchemaSource& schemas) {
+  Target target;
+  if (text.starts_with(kHigherOrder)) {
+    target.kind = Target::Kind::HigherOrder;
+    target.name = text.substr(kHigherOrder.size());
+    return target;
+  }
+  if (auto op = OpName::fromExportTarget(text)) {
+    target.kind = Target::Kind::Operator;
+    target.op = std::move(*op);
+    target.info = schemas.find(target.op);
+    return target;
+  }
+  const std::size_t colon = text.find(':');
+  if (text.starts_with('#') && colon != std::string_view::npos && colon > 1 &&
+      colon + 1 < text.size()) {
+    // An extension operator, registered by a backend's serialiser: "#<namespace>:<operator>".
+    target.kind = Target::Kind::Operator;
+    target.op = OpName{.ns = std::string(text.substr(1, colon - 1)),
+                       .base = std::string(text.substr(colon + 1)),
+                       .overload = {}};
+    return target;
+  }
+  target.name = text;
+  return target;
+}
+
+/// Python functions on sizes and other numbers that export leaves in graphs.
+bool isScalarTarget(std::string_view name) {
+  return name.starts_with("_operator.") || name.starts_with("operator.") ||
+         name.starts_with("math.") || name.starts_with("builtins.") || name.starts_with("torch.");
+}
+
+}  // namespace
+
+const Target& ModelContext::target(std::string_view text) {
+  const auto found = targets.find(text);
+  return found != targets.end() ? found->second
+                                : targets.emplace(text, describe(text, schemas)).first->second;
+}
+
+/// The parts of a node that are needed whatever it calls.
+struct GraphReader::Node {
+  std::string_view target;
+  std::string_view name;
+  Json inputs;
+  Json outputs;
+  Frames frames;
+  ModulePlace module;
+};
+
+GraphReader::GraphReader(ModelContext& context, GraphPlace place)
+    : context_(context),
+      place_(std::move(place)),
+      inside_(place_),
+      arguments_(table_, context.values, context.notes,
+                 [this](std::string_view name, Json graph) { return visitSubgraph(name, graph); }) {
+}
+
+Result<void> GraphReader::read(Json graph) {
+  NEURONCHECK_TRY(const auto fields, Fields<8>::read(graph, kGraph, "graph"));
+  for (const std::size_t map : {kTensorValues, kSymInts, kSymBools, kSymFloats, kObjects}) {
+    if (fields.has(map)) {
+      NEURONCHECK_TRY_VOID(table_.load(kGraph[map], fields[map], context_.values));
+    }
+  }
+  NEURONCHECK_TRY(const Json inputs, fields.need(kInputs, kGraph, "graph"));
+  NEURONCHECK_TRY(inputs_, readList(inputs, "graph input", Access::Define));
+  NEURONCHECK_TRY(const Json nodesField, fields.need(kNodes, kGraph, "graph"));
+  NEURONCHECK_TRY(const simdjson::dom::array nodes, asArray(nodesField, "nodes"));
+  if (place_.path.empty()) {
+    context_.model.uses.reserve(nodes.size());
+  }
+  std::size_t index = 0;
+  for (const Json node : nodes) {
+    NEURONCHECK_TRY_VOID(readNode(node, index++));
+  }
+  NEURONCHECK_TRY(const Json outputs, fields.need(kOutputs, kGraph, "graph"));
+  NEURONCHECK_TRY(outputs_, readList(outputs, "graph output", Access::Read));
+  markUnused();
+  return {};
+}
+
+Result<std::vector<ArgValue>> GraphReader::readList(Json list, std::string_view what,
+                                                    Access access) {
+  NEURONCHECK_TRY(const simdjson::dom::array array, asArray(list, what));
+  std::vector<ArgValue> values;
+  values.reserve(array.size());
+  for (const Json item : array) {
+    auto value = arguments_.read(item, access);
+    if (!value) {
+      return tl::unexpected(
+          std::move(value).error().within(fmt::format("{} {}", what, values.size())));
+    }
+    values.push_back(std::move(*value));
+  }
+  return values;
+}
+
+Result<void> GraphReader::readNode(Json value, std::size_t index) {
+  ++context_.model.nodeCount;
+  Node node;
+  const auto body = [&]() -> Result<void> {
+    NEURONCHECK_TRY(const auto fields, Fields<5>::read(value, kNode, "node"));
+    if (fields.has(kName)) {
+      NEURONCHECK_TRY(node.name, asString(fields[kName], "name"));
+    }
+    NEURONCHECK_TRY(const Json target, fields.need(kTarget, kNode, "node"));
+    NEURONCHECK_TRY(node.target, asString(target, "target"));
+    NEURONCHECK_TRY(node.inputs, fields.need(kNodeInputs, kNode, "node"));
+    NEURONCHECK_TRY(node.outputs, fields.need(kNodeOutputs, kNode, "node"));
+    if (fields.has(kMetadata)) {
+      NEURONCHECK_TRY(const auto metadata,
+                      Fields<2>::read(fields[kMetadata], kMetadataFields, "metadata"));
+      if (metadata.has(0)) {
+        NEURONCHECK_TRY(const std::string_view text, asString(metadata[0], "stack_trace"));
+        node.frames = parseStackTrace(text);
+      }
+      if (metadata.has(1)) {
+        NEURONCHECK_TRY(const std::string_view text, asString(metadata[1], "nn_module_stack"));
+        node.module = parseModuleStack(text);
+      }
+    }
+    return readNodeFields(node);
+  };
+  auto done = body();
+  if (!done) {
+    return tl::unexpected(std::move(done).error().within(
+        fmt::format("node {} '{}' ({}) of graph '{}'", index, node.name.substr(0, 120),
+                    node.target.substr(0, 120), place_.path.empty() ? "/" : place_.path)));
+  }
+  return {};
+}
+
+Result<void> GraphReader::readNodeFields(const Node& node) {
+  inside_ = place_;
+  const Target& target = context_.target(node.target);
+  switch (target.kind) {
+    case Target::Kind::Operator:
+      return addUse(node, target);
+    case Target::Kind::HigherOrder:
+      return addHigherOrder(node, target);
+    case Target::Kind::Scalar:
+      break;
+  }
+  ++context_.model.scalarOps[target.name];
+  if (!isScalarTarget(target.name)) {
+    context_.notes.add(fmt::format("target '{}' is of no known form; counted as a scalar operator",
+                                   std::string_view(target.name).substr(0, 120)));
+  }
+  NEURONCHECK_TRY([[maybe_unused]] const auto inputs, readArguments(node.inputs));
+  NEURONCHECK_TRY([[maybe_unused]] const auto outputs,
+                  readList(node.outputs, "output", Access::Define));
+  return {};
+}
+
+Result<std::vector<Argument>> GraphReader::readArguments(Json inputs) {
+  NEURONCHECK_TRY(const simdjson::dom::array array, asArray(inputs, "inputs"));
+  std::vector<Argument> arguments;
+  arguments.reserve(array.size());
+  for (const Json item : array) {
+    Argument argument;
+    const auto body = [&]() -> Result<void> {
+      NEURONCHECK_TRY(const auto fields, Fields<2>::read(item, kArgument, "input"));
+      if (fields.has(0)) {
+        NEURONCHECK_TRY(argument.name, asString(fields[0], "name"));
+      }
+      NEURONCHECK_TRY(const Json value, fields.need(1, kArgument, "input"));
+      NEURONCHECK_TRY(argument.value, arguments_.read(value, Access::Read));
+      return {};
+    };
+    if (auto done = body(); !done) {
+      return tl::unexpected(std::move(done).error().within(
+          fmt::format("input {} '{}'", arguments.size(), argument.name.substr(0, 80))));
+    }
+    arguments.push_back(std::move(argument));
+  }
+  return arguments;
+}
+
+Result<void> GraphReader::addUse(const Node& node, const Target& target) {
+  OpUse use;
+  use.op = target.op;
+  use.node = node.name;
+  use.inCatalogue = target.info != nullptr;
+  NEURONCHECK_TRY(use.args, readArguments(node.inputs));
+  arguments_.forgetDefined();
+  NEURONCHECK_TRY(use.outputs, readList(node.outputs, "output", Access::Define));
+  std::vector<GraphValue*> results = arguments_.takeDefined();
+  if (target.info != nullptr) {
+    dropUnknown(use, *target.info);
+    fillDefaults(use, *target.info);
+  }
+  use.module = node.module.path;
+  use.moduleType = node.module.type;
+  use.source = node.frames.user;
+  use.lastFrame = node.frames.last;
+  use.graph = place_.path;
+  use.conditional = place_.conditional;
+  use.inLoop = place_.inLoop;
+  use.group = groupOf(use, target.info);
+  auto& uses = context_.model.uses;
+  use.id = static_cast<std::uint32_t>(uses.size());
+  // What an unknown operator writes to is not known either, so its result being unread proves
+  // nothing.
+  if (!results.empty() && target.info != nullptr && !target.info->mutates &&
+      !target.info->schema.mutates()) {
+    produced_.push_back({.use = uses.size(), .values = std::move(results)});
+  }
+  uses.push_back(std::move(use));
+  return {};
+}
+
+/// torch asks for arguments by the names of the schema, so one of another name has no effect.
+void GraphReader::dropUnknown(OpUse& use, const OpInfo& info) {
+  const std::vector<SchemaArgument>& schema = info.schema.arguments;
+  for (std::size_t i = 0; i < use.args.size(); ++i) {
+    const std::string& name = use.args[i].name;
+    if (name.empty() || (i < schema.size() && schema[i].name == name) ||
+        info.schema.argument(name) != nullptr) {
+      continue;
+    }
+    context_.notes.add(
+        fmt::format("argument '{}' of {} (node '{}') is not in its schema; left out, as torch does",
+                    name.substr(0, 80), use.op.str(), use.node.substr(0, 80)));
+    use.args.erase(use.args.begin() + static_cast<std::ptrdiff_t>(i--));
+  }
+}
+
+void GraphReader::fillDefaults(OpUse& use, const OpInfo& info) {
+  const std::size_t given = use.args.size();
+  const std::vector<SchemaArgument>& schema = info.schema.arguments;
+  if (given >= schema.size()) {
+    return;
+  }
+  use.args.reserve(schema.size());
+  for (std::size_t i = 0; i < schema.size(); ++i) {
+    const std::string& name = schema[i].name;
+    // Arguments are mostly given in schema order, so the one at the same position is the likely
+    // one.
+    if ((i < given && use.args[i].name == name) ||
+        std::any_of(use.args.begin(), use.args.begin() + static_cast<std::ptrdiff_t>(given),
+                    [&](const Argument& argument) { return argument.name == name; })) {
+      continue;
+    }
+    if (schema[i].defaultValue) {
+      use.args.push_back({.name = name, .value = *schema[i].defaultValue, .isDefault = true});
+    } else {
+      context_.notes.add(fmt::format(
+          "{} is called without its argument '{}', which has no default in the catalogue's schema",
+          use.op.str(), name));
+    }
+  }
+}
+
+Result<void> GraphReader::addHigherOrder(const Node& node, const Target& target) {
+  inside_.conditional = place_.conditional || target.name == "cond";
+  inside_.inLoop = place_.inLoop || std::ranges::find(kLoops, target.name) != kLoops.end();
+  HigherOrderUse use;
+  use.name = target.name;
+  use.node = node.name;
+  use.graph = place_.path;
+  NEURONCHECK_TRY(use.args, readArguments(node.inputs));
+  NEURONCHECK_TRY(use.outputs, readList(node.outputs, "output", Access::Define));
+  use.source = node.frames.user;
+  for (const Argument& argument : use.args) {
+    if (const auto* hidden = std::get_if<OperatorRef>(&argument.value)) {
+      const auto op = OpName::fromExportTarget(hidden->target);
+      context_.notes.add(
+          fmt::format("operator {} is called inside {} (node '{}') and is no node of its own",
+                      op ? op->str() : hidden->target, use.name, use.node));
+    }
+  }
+  context_.model.higherOrder.push_back(std::move(use));
+  return {};
+}
+
+Result<std::string> GraphReader::visitSubgraph(std::string_view name, Json graph) {
+  GraphPlace below = inside_;
+  below.path = place_.path + "/" + std::string(name);
+  context_.model.subgraphs.push_back(below.path);
+  GraphReader reader(context_, below);
+  if (auto done = reader.read(graph); !done) {
+    return tl::unexpected(
+        std::move(done).error().within(fmt::format("subgraph '{}'", below.path.substr(0, 200))));
+  }
+  return below.path;
+}
+
+void GraphReader::markUnused() {
+  for (const Produced& item : produced_) {
+    const bool unread =
+        std::ranges::all_of(item.values, [](const GraphValue* value) { return value->reads == 0; });
+    context_.model.uses[item.use].unused = unread;
+  }
+}
+
+}  // namespace neuroncheck::scanner::pt2

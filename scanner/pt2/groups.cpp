@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scanner/pt2/groups.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace neuroncheck::scanner::pt2 {
+namespace {
+
+using Names = std::string_view;
+
+template <std::size_t N>
+bool contains(const std::array<Names, N>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+constexpr std::array<Names, 6> kCollectiveNamespaces = {
+    "c10d",     "_c10d_functional", "_c10d_functional_autograd", "c10d_functional",
+    "_dtensor", "symm_mem"};
+constexpr std::array<Names, 9> kGuards = {"_assert_scalar",
+                                          "_assert_async",
+                                          "_assert_tensor_metadata",
+                                          "_functional_assert_scalar",
+                                          "_functional_assert_async",
+                                          "sym_constrain_range",
+                                          "sym_constrain_range_for_size",
+                                          "_functional_sym_constrain_range",
+                                          "_functional_sym_constrain_range_for_size"};
+/// Metadata of a tensor as a number; nothing is computed on its values.
+constexpr std::array<Names, 15> kSymbolic = {"sym_size",
+                                             "sym_stride",
+                                             "sym_numel",
+                                             "sym_storage_offset",
+                                             "sym_is_contiguous",
+                                             "size",
+                                             "stride",
+                                             "numel",
+                                             "dim",
+                                             "storage_offset",
+                                             "is_contiguous",
+                                             "is_non_overlapping_and_dense",
+                                             "is_strides_like_format",
+                                             "is_complex",
+                                             "is_floating_point"};
+constexpr std::array<Names, 4> kMetadataOfPrim = {"device", "dtype", "layout", "itemsize"};
+/// The identity when `train` is false; native_dropout is not among them: it always makes a mask.
+constexpr std::array<Names, 8> kDropout = {
+    "dropout",       "dropout_",       "feature_dropout",       "feature_dropout_",
+    "alpha_dropout", "alpha_dropout_", "feature_alpha_dropout", "feature_alpha_dropout_"};
+constexpr std::array<Names, 7> kCopies = {
+    "copy_", "copy", "clone", "_to_copy", "_copy_from", "lift_fresh_copy", "_copy_from_and_resize"};
+/// For operators the catalogue lacks: core views and copies by packet.
+constexpr std::array<Names, 22> kKnownViews = {
+    "view",   "permute",  "transpose", "t",          "expand", "squeeze",          "unsqueeze",
+    "slice",  "select",   "detach",    "alias",      "split",  "split_with_sizes", "unbind",
+    "chunk",  "diagonal", "unfold",    "as_strided", "narrow", "movedim",          "expand_as",
+    "view_as"};
+constexpr std::array<Names, 4> kKnownViewsOrCopies = {"reshape", "contiguous", "flatten",
+                                                      "reshape_as"};
+
+bool readsTensor(const OpUse& use) {
+  bool any = false;
+  for (const Argument& argument : use.args) {
+    forEachTensor(argument.value, [&](const TensorValue&) { any = true; });
+  }
+  return any;
+}
+
+bool givesTensor(const OpUse& use) {
+  bool any = false;
+  for (const ArgValue& output : use.outputs) {
+    forEachTensor(output, [&](const TensorValue&) { any = true; });
+  }
+  return any;
+}
+
+bool isDropoutInEval(const OpUse& use) {
+  if (use.op.ns != "aten" || !contains(kDropout, use.op.base)) {
+    return false;
+  }
+  const Argument* train = use.arg("train");
+  const auto* flag = train != nullptr ? std::get_if<SymBool>(&train->value) : nullptr;
+  return flag != nullptr && flag->expr == nullptr && flag->name.empty() && !flag->value;
+}
+
+/// `to` copies when the result differs in dtype or device, else it may return its input.
+OpGroup groupOfTo(const OpUse& use) {
+  const Argument* copy = use.arg("copy");
+  const auto* forced = copy != nullptr ? std::get_if<SymBool>(&copy->value) : nullptr;
+  if (forced != nullptr && forced->value) {
+    return OpGroup::Copy;
+  }
+  const Argument* self = use.arg("self");
+  const auto* in = self != nullptr ? std::get_if<TensorPtr>(&self->value) : nullptr;
+  const auto* out = use.outputs.empty() ? nullptr : std::get_if<TensorPtr>(&use.outputs.front());
+  if (in == nullptr || out == nullptr || *in == nullptr || *out == nullptr) {
+    return OpGroup::ViewOrCopy;
+  }
+  const bool same =
+      (*in)->spec.dtype == (*out)->spec.dtype && (*in)->spec.device == (*out)->spec.device;
+  return same ? OpGroup::ViewOrCopy : OpGroup::Copy;
+}
+
+OpGroup groupByName(const OpUse& use) {
+  if (use.op.ns == "aten" && contains(kKnownViews, use.op.base)) {
+    return OpGroup::View;
+  }
+  if (use.op.ns == "aten" && contains(kKnownViewsOrCopies, use.op.base)) {
+    return OpGroup::ViewOrCopy;
+  }
+  return OpGroup::Compute;
+}
+
+/// The groups that follow from what an operator returns and how the catalogue classes it.
+OpGroup groupByClass(const OpUse& use, const OpInfo* info) {
+  const bool aten = use.op.ns == "aten";
+  if (info != nullptr && info->hasTag("nondeterministic_seeded")) {
+    return OpGroup::Random;
+  }
+  if (aten && use.op.base == "to") {
+    return groupOfTo(use);
+  }
+  if (aten && contains(kCopies, use.op.base)) {
+    return OpGroup::Copy;
+  }
+  if (info != nullptr && info->view != ViewClass::None) {
+    return info->view == ViewClass::ViewOrCopy ? OpGroup::ViewOrCopy : OpGroup::View;
+  }
+  if (aten && (use.op.base.ends_with("_like") || use.op.base.starts_with("new_"))) {
+    return OpGroup::Factory;
+  }
+  if (givesTensor(use) && !readsTensor(use)) {
+    return OpGroup::Factory;
+  }
+  return info == nullptr ? groupByName(use) : OpGroup::Compute;
+}
+
+}  // namespace
+
+OpGroup groupOf(const OpUse& use, const OpInfo* info) {
+  if (contains(kCollectiveNamespaces, use.op.ns)) {
+    return OpGroup::Collective;
+  }
+  if (use.op.ns == "profiler") {
+    return OpGroup::NoDeviceWork;
+  }
+  if (use.op.ns == "prim" && contains(kMetadataOfPrim, use.op.base)) {
+    return OpGroup::Symbolic;
+  }
+  if (use.op.ns == "aten" && contains(kGuards, use.op.base)) {
+    return OpGroup::Guard;
+  }
+  if (use.op.ns == "aten" && contains(kSymbolic, use.op.base)) {
+    return OpGroup::Symbolic;
+  }
+  if (isDropoutInEval(use)) {
+    return OpGroup::NoDeviceWork;
+  }
+  return groupByClass(use, info);
+}
+
+}  // namespace neuroncheck::scanner::pt2
