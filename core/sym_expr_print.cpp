@@ -12,202 +12,12 @@
 
 #include "core/ratio.h"
 #include "core/sym_expr.h"
+#include "core/sym_polynomial.h"
 
 namespace neuroncheck {
 namespace {
 
-// How tightly a text binds, so that the caller knows when to put parentheses.
-enum class Bind : std::uint8_t { Or, And, Relation, Sum, Product, Power, Atom };
-
-enum class AtomClass : std::uint8_t { Number, Symbol, Call };
-
-struct Atom {
-  AtomClass cls;
-  std::string head;
-  std::string text;
-  Bind bind;
-};
-using AtomPtr = std::shared_ptr<const Atom>;
-
-// An atom to a power that is not 0. A negative exponent is never merged with a positive one of the
-// same atom: x/x is not 1 where x is 0.
-struct Factor {
-  AtomPtr atom;
-  int exponent = 1;
-};
-struct Term {
-  std::vector<Factor> factors;
-  Ratio coefficient;
-};
-using Polynomial = std::vector<Term>;
-
-constexpr std::size_t kMaxTerms = 64;
-constexpr int kMaxExponent = 64;
-constexpr std::size_t kMaxWork = 1U << 20U;
-
-int compare(const Factor& a, const Factor& b) {
-  if (a.atom != b.atom) {
-    if (a.atom->cls != b.atom->cls) {
-      return a.atom->cls < b.atom->cls ? -1 : 1;
-    }
-    if (const int heads = a.atom->head.compare(b.atom->head); heads != 0) {
-      return heads;
-    }
-    if (const int texts = a.atom->text.compare(b.atom->text); texts != 0) {
-      return texts;
-    }
-  }
-  const bool aBelow = a.exponent < 0;
-  const bool bBelow = b.exponent < 0;
-  return static_cast<int>(aBelow) - static_cast<int>(bBelow);
-}
-
-// The order of sympy's printer: higher powers of earlier atoms first, the constant last.
-int compare(const Term& a, const Term& b) {
-  const std::size_t common = std::min(a.factors.size(), b.factors.size());
-  for (std::size_t i = 0; i < common; ++i) {
-    if (const int order = compare(a.factors[i], b.factors[i]); order != 0) {
-      return order;
-    }
-    if (a.factors[i].exponent != b.factors[i].exponent) {
-      return std::abs(a.factors[i].exponent) > std::abs(b.factors[i].exponent) ? -1 : 1;
-    }
-  }
-  if (a.factors.size() == b.factors.size()) {
-    return 0;
-  }
-  return a.factors.size() > b.factors.size() ? -1 : 1;
-}
-
-// Sorts factors and merges equal ones; false when an exponent leaves its range.
-bool tidy(std::vector<Factor>& factors) {
-  std::sort(factors.begin(), factors.end(),
-            [](const Factor& a, const Factor& b) { return compare(a, b) < 0; });
-  std::vector<Factor> out;
-  for (Factor& factor : factors) {
-    if (!out.empty() && compare(out.back(), factor) == 0) {
-      out.back().exponent += factor.exponent;
-      if (std::abs(out.back().exponent) > kMaxExponent) {
-        return false;
-      }
-    } else {
-      out.push_back(std::move(factor));
-    }
-  }
-  factors = std::move(out);
-  return true;
-}
-
-// Sorts terms and merges equal ones; false when a coefficient leaves 64 bits.
-bool tidy(Polynomial& terms) {
-  std::sort(terms.begin(), terms.end(),
-            [](const Term& a, const Term& b) { return compare(a, b) < 0; });
-  Polynomial out;
-  for (Term& term : terms) {
-    if (!out.empty() && compare(out.back(), term) == 0) {
-      const auto total = out.back().coefficient.plus(term.coefficient);
-      if (!total) {
-        return false;
-      }
-      out.back().coefficient = *total;
-    } else {
-      out.push_back(std::move(term));
-    }
-  }
-  std::erase_if(out, [](const Term& term) { return term.coefficient.isZero(); });
-  terms = std::move(out);
-  return true;
-}
-
-struct Text {
-  std::string text;
-  Bind bind = Bind::Atom;
-
-  [[nodiscard]] std::string atLeast(Bind needed) const {
-    return bind < needed ? "(" + text + ")" : text;
-  }
-};
-
-std::string join(const std::vector<std::string>& parts, std::string_view mark) {
-  return fmt::format("{}", fmt::join(parts, mark));
-}
-
-std::string factorText(const Factor& factor) {
-  const int exponent = std::abs(factor.exponent);
-  const Text atom{factor.atom->text, factor.atom->bind};
-  return exponent == 1 ? atom.atLeast(Bind::Power)
-                       : fmt::format("{}**{}", atom.atLeast(Bind::Atom), exponent);
-}
-
-// A term without its sign.
-Text termText(const Term& term) {
-  // Unsigned, so that the lowest integer has a magnitude.
-  const std::int64_t numerator = term.coefficient.numerator();
-  const auto magnitude = numerator < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(numerator)
-                                       : static_cast<std::uint64_t>(numerator);
-  std::vector<std::string> above;
-  std::vector<std::string> below;
-  if (term.coefficient.denominator() != 1) {
-    below.push_back(std::to_string(term.coefficient.denominator()));
-  }
-  for (const Factor& factor : term.factors) {
-    (factor.exponent > 0 ? above : below).push_back(factorText(factor));
-  }
-  if (magnitude != 1 || above.empty()) {
-    above.insert(above.begin(), std::to_string(magnitude));
-  }
-  Text out;
-  out.text = join(above, "*");
-  if (above.size() > 1 || !below.empty()) {
-    out.bind = Bind::Product;
-  } else if (magnitude == 1 && !term.factors.empty()) {
-    out.bind = term.factors.front().exponent == 1 ? Bind::Atom : Bind::Power;
-  }
-  if (!below.empty()) {
-    out.text += below.size() == 1 ? "/" + below.front() : "/(" + join(below, "*") + ")";
-  }
-  return out;
-}
-
-Text textOf(const Polynomial& terms) {
-  if (terms.empty()) {
-    return {"0", Bind::Atom};
-  }
-  if (terms.size() == 1) {
-    const Term& only = terms.front();
-    const bool bare = only.factors.size() == 1 && only.factors.front().exponent == 1 &&
-                      only.coefficient == Ratio(1);
-    if (bare) {
-      return {only.factors.front().atom->text, only.factors.front().atom->bind};
-    }
-  }
-  Text out;
-  for (const Term& term : terms) {
-    const bool negative = term.coefficient.numerator() < 0;
-    const Text one = termText(term);
-    if (out.text.empty()) {
-      out.text = negative ? "-" : "";
-      out.bind = negative || terms.size() > 1 ? Bind::Sum : one.bind;
-    } else {
-      out.text += negative ? " - " : " + ";
-    }
-    out.text += one.text;
-  }
-  return out;
-}
-
-Polynomial constant(const Ratio& value) {
-  return value.isZero() ? Polynomial{} : Polynomial{Term{{}, value}};
-}
-
-std::optional<Ratio> constantOf(const Polynomial& terms) {
-  if (terms.empty()) {
-    return Ratio(0);
-  }
-  return terms.size() == 1 && terms.front().factors.empty()
-             ? std::optional(terms.front().coefficient)
-             : std::nullopt;
-}
+using namespace symbolic;  // NOLINT(google-build-using-namespace): internals of this very class
 
 std::string realText(double value) {
   if (!std::isfinite(value)) {
@@ -245,6 +55,9 @@ std::string plainText(const SymExpr& expr) {
   return callText(expr.head(), args);
 }
 
+constexpr std::size_t kMaxTerms = 64;
+constexpr std::size_t kMaxWork = 1U << 20U;
+
 struct Shown {
   std::string_view head;
   std::string_view text;
@@ -277,8 +90,8 @@ class Normalizer {
 
   Polynomial atom(AtomClass cls, std::string_view head, Text text) {
     spend(text.text.size());
-    auto made =
-        std::make_shared<const Atom>(Atom{cls, std::string(head), std::move(text.text), text.bind});
+    auto made = std::make_shared<const Atom>(
+        Atom{cls, std::string(head), std::move(text.text), text.bind, {}});
     return {Term{{Factor{std::move(made), 1}}, Ratio(1)}};
   }
 
@@ -428,13 +241,19 @@ class Normalizer {
   // too large to distribute.
   bool absorb(const Power& power, bool distribute, Term& scale) {
     if (power.base.empty()) {
-      return power.exponent > 0;
+      // A zero below the line is not defined and stays visible; one above makes the product 0.
+      if (power.exponent < 0) {
+        scale.factors.push_back(
+            {std::make_shared<const Atom>(Atom{AtomClass::Number, "", "0", Bind::Atom, {}}),
+             power.exponent});
+      }
+      return true;
     }
     if (power.base.size() > 1) {
       if (power.exponent < 0 || !distribute) {
         Text text = spent(textOf(power.base));
-        scale.factors.push_back({std::make_shared<const Atom>(
-                                     Atom{AtomClass::Call, "", std::move(text.text), text.bind}),
+        scale.factors.push_back({std::make_shared<const Atom>(Atom{
+                                     AtomClass::Call, "", std::move(text.text), text.bind, {}}),
                                  power.exponent});
       }
       return true;
@@ -504,10 +323,10 @@ class Normalizer {
   Polynomial call(const SymExpr& expr) {
     const std::string& head = expr.head();
     const std::vector<SymExprPtr>& args = expr.args();
-    if (head == "Max" || head == "Min") {
+    if ((head == "Max" || head == "Min") && !args.empty()) {
       return extremum(expr);
     }
-    if ((head == "And" || head == "Or") && args.size() > 1) {
+    if ((head == "And" || head == "Or") && !args.empty()) {
       return junction(expr);
     }
     if (head == "Not" && args.size() == 1) {
@@ -538,20 +357,35 @@ class Normalizer {
     return opaque(expr);
   }
 
-  // Arguments of an operation whose order and grouping do not matter.
-  void gather(const SymExpr& expr, std::string_view head, std::vector<Polynomial>& out) {
+  // Arguments of an operation whose order and grouping do not matter, those of nested ones
+  // included.
+  std::vector<Polynomial> gather(const SymExpr& expr) {
+    std::vector<Polynomial> out;
     for (const SymExprPtr& arg : expr.args()) {
-      if (arg->kind() == SymExpr::Kind::Call && arg->head() == head && !arg->args().empty()) {
-        gather(*arg, head, out);
+      Polynomial one = normal(*arg);
+      const Atom* atom = bareAtom(one);
+      if (atom != nullptr && atom->head == expr.head() && !atom->args.empty()) {
+        out.insert(out.end(), atom->args.begin(), atom->args.end());
+        spend(atom->args.size() + atom->text.size());
       } else {
-        out.push_back(normal(*arg));
+        out.push_back(std::move(one));
+      }
+      if (exhausted()) {
+        return {};
       }
     }
+    return out;
+  }
+
+  Polynomial foldedAtom(std::string_view head, Text text, std::vector<Polynomial> args) {
+    spend(text.text.size() + args.size());
+    auto made = std::make_shared<const Atom>(
+        Atom{AtomClass::Call, std::string(head), std::move(text.text), text.bind, std::move(args)});
+    return {Term{{Factor{std::move(made), 1}}, Ratio(1)}};
   }
 
   Polynomial extremum(const SymExpr& expr) {
-    std::vector<Polynomial> args;
-    gather(expr, expr.head(), args);
+    std::vector<Polynomial> args = gather(expr);
     std::optional<Ratio> best;
     std::vector<std::string> texts;
     const Polynomial* last = nullptr;
@@ -574,13 +408,12 @@ class Normalizer {
     if (best) {
       texts.insert(texts.begin(), textOf(constant(*best)).text);
     }
-    return atom(AtomClass::Call, expr.head(), {callText(expr.head(), texts), Bind::Atom});
+    return foldedAtom(expr.head(), {callText(expr.head(), texts), Bind::Atom}, std::move(args));
   }
 
   Polynomial junction(const SymExpr& expr) {
     const bool isAnd = expr.head() == "And";
-    std::vector<Polynomial> args;
-    gather(expr, expr.head(), args);
+    std::vector<Polynomial> args = gather(expr);
     std::vector<std::string> texts;
     for (const Polynomial& arg : args) {
       texts.push_back(spent(textOf(arg)).atLeast(Bind::Atom));
@@ -588,10 +421,11 @@ class Normalizer {
     sortUnique(texts);
     if (texts.size() == 1) {
       // "x & x" is not x: x may be a number, of which only the truth counts.
-      return opaque(expr);
+      return foldedAtom(expr.head(), {callText(expr.head(), texts), Bind::Atom}, std::move(args));
     }
-    return atom(AtomClass::Call, expr.head(),
-                {join(texts, isAnd ? " & " : " | "), isAnd ? Bind::And : Bind::Or});
+    return foldedAtom(expr.head(),
+                      {join(texts, isAnd ? " & " : " | "), isAnd ? Bind::And : Bind::Or},
+                      std::move(args));
   }
 
   static void sortUnique(std::vector<std::string>& texts) {
