@@ -53,7 +53,7 @@ def older(text, minor, torch_version):
     program = without(program, "guards_code")
     if minor < 8:
         program = without(program, "kind", "is_hop_single_tensor_return", "treespec_namedtuple_fields")
-        program = without_nulls(program)
+        program["graph_module"] = without_nulls(program["graph_module"])
     program["schema_version"] = {"major": 8, "minor": minor}
     program["torch_version"] = torch_version
     return json.dumps(program).encode()

@@ -103,7 +103,7 @@ def main():
     parser.add_argument("--program", default="./neuron-check")
     parser.add_argument("--rules", default=os.path.join(HERE, "rules.json"))
     parser.add_argument("--lines", type=int, default=5, help="differences shown of each file")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     rules = read(options.rules)
     local = os.path.join(options.folder, "expected_kinds.json")
     if os.path.exists(local):

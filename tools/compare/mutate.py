@@ -92,7 +92,7 @@ def main():
     parser.add_argument("--out", default=".")
     parser.add_argument("--seed", default="0")
     parser.add_argument("--list", action="store_true", help="only list the mutations")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     chosen = [m for m in all_mutations() if not options.names or m.name in options.names]
     if options.list:
         for mutation in chosen:

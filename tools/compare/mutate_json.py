@@ -73,7 +73,11 @@ def null(*path):
 
 
 def expression(text):
-    return set_meta("sizes", [{"as_expr": {"expr_str": text, "hint": None}}])
+    def change(program, rng):
+        size = {"as_expr": {"expr_str": text, "hint": None}}
+        next(iter(graph(program)["tensor_values"].values())).update(sizes=[size], strides=[{"as_int": 1}])
+
+    return edit(change)
 
 
 def deep_value(text):

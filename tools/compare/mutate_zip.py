@@ -9,8 +9,9 @@ from rawzip import Record
 
 BAD = (2,)
 EITHER = (0, 2)
+RANGE = r"size|beyond|outside|past|large|range|length|offset|header|overlap|runs into"
 ANY_WORD = r"\w"
-CUT = r"end record|central directory|truncat|cut|damaged|corrupt|unknown|no zip|not a zip|kind"
+CUT = r"empty|end record|central directory|truncat|cut|damaged|corrupt|unknown|no zip|not a zip|kind"
 
 
 def truncate(sixteenths):
@@ -116,25 +117,25 @@ MUTATIONS += [Mutation(f"flip_anywhere_{i}", flip_anywhere, EITHER, ANY_WORD) fo
 MUTATIONS += [
     Mutation("zeroed", zeroed, EITHER, ANY_WORD),
     Mutation("no_end_record", lambda s, rng: (s.records(), {"end": False}), BAD, CUT),
-    Mutation("claims_4_gib", lie(size=2**32 - 2, packed=2**32 - 2), BAD, r"size|beyond|outside|past|large|range|length"),
-    Mutation("claims_1_tib", both_huge, BAD, r"size|beyond|outside|past|large|range|length"),
+    Mutation("claims_4_gib", lie(size=2**32 - 2, packed=2**32 - 2), BAD, RANGE),
+    Mutation("claims_1_tib", both_huge, BAD, RANGE),
     Mutation("packed_less", lie(packed=16), BAD, r"size|length|agree|differ|mismatch"),
     Mutation("wrong_crc", lie(crc=0x12345678), EITHER, r"crc|checksum", noted=True),
     Mutation("method_99", lie(method=99), BAD, r"method|compress"),
     Mutation("encrypted", lambda s, rng: s.records(flags=1), BAD, r"encrypt"),
     Mutation("descriptor", lambda s, rng: s.records(descriptor=True), EITHER, r"descriptor|header|size"),
-    Mutation("offset_past_end", lie(offset=2**31), BAD, r"offset|beyond|outside|past|range|header"),
-    Mutation("offset_elsewhere", lie(offset=7), BAD, r"header|offset|local"),
+    Mutation("offset_past_end", lie(offset=2**31), BAD, RANGE),
+    Mutation("offset_elsewhere", lie(offset=7), BAD, RANGE),
     Mutation("other_local_name", lambda s, rng: s.records(central={"name": s.graph.replace("model", "other").encode()}), EITHER, r"name|header|model"),
     Mutation("bad_extra", bad_extra, BAD, r"extra|zip64"),
-    Mutation("duplicate", duplicate, EITHER, r"twice|duplicate|two records|same name", noted=True),
-    Mutation("dotdot_name", added("../../evil.json"), EITHER, r"\.\./|name|path", noted=True),
-    Mutation("absolute_name", added("/etc/evil"), EITHER, r"/etc/evil|name|path|root"),
+    Mutation("duplicate", duplicate, EITHER, r"twice|duplicate|2 records", noted=True),
+    Mutation("dotdot_name", added("../../evil.json"), EITHER, r"\.\./|name|outside", noted=True),
+    Mutation("absolute_name", added("/etc/evil"), EITHER, r"/etc/evil|name|outside"),
     Mutation("empty_name", added(""), EITHER, r"name|empty"),
     Mutation("nul_in_name", added("a\0b"), EITHER, r"name"),
     Mutation("bad_utf8_name", added("a\udcff\udcfe"), EITHER, r"name|utf"),
     Mutation("long_name", added("n" * 65000), EITHER, r"name|long"),
-    Mutation("overlap", overlap, BAD, r"offset|overlap|name|header"),
+    Mutation("overlap", overlap, BAD, RANGE),
     Mutation("bomb", bomb, BAD, r"size|large|limit|ratio|inflate|unpack|crc|empty|json"),
     Mutation("many_entries", many_entries, EITHER, r"entr|record|many|root"),
     Mutation("count_huge", end_lie(count=60000), BAD, r"entr|count|directory"),

@@ -9,11 +9,14 @@ Differences of writing that are taken as equal, and no others:
 - an absent text: null, "" or no key;
 - an input that torch folded to a plain number while loading has no dtype and no expression in the oracle: only the argument
   name is compared;
+- an input that is a constant: torch loads it as USER_INPUT without a value, the file and the program say CONSTANT_INPUT;
+- a node without a name and without a result: torch gives it a name while loading, so names of such nodes are not compared
+  for schemas that had no node names (before 8.9); others have the name of their first result;
 - symbolic sizes are compared as arithmetic.
 """
 import symbolic
 
-SHAPELESS = ("dtype", "sym")
+FIRST_MINOR_WITH_NODE_NAMES = 9  # 8.8 (torch 2.8.0) has none
 
 
 def text(value):
@@ -36,12 +39,12 @@ def value(item):
     return {}
 
 
-def node(raw):
+def node(raw, named):
     inputs = [{"arg": item.get("arg"), **value(item)} for item in raw["inputs"]]
     listed = {item["arg"] for item in inputs}
     outputs = [value(item) for item in raw["outputs"]]
     return {
-        "name": raw["name"],
+        "name": raw["name"] if named or outputs not in ([], [None]) else None,
         "graph": text(raw.get("graph")),
         "inputs": inputs,
         "attrs": {k: v for k, v in raw["attrs"].items() if k not in listed},
@@ -51,12 +54,12 @@ def node(raw):
     }
 
 
-def operators(entries):
+def operators(entries, named):
     """target -> count and, per graph, the nodes in order"""
     found = {}
     for entry in entries:
         graphs = {}
-        for one in map(node, entry["nodes"]):
+        for one in (node(n, named) for n in entry["nodes"]):
             graphs.setdefault(one["graph"] or "top graph", []).append(one)
         if entry["target"] in found:
             raise ValueError(f"{entry['target']} is listed twice")
@@ -72,7 +75,8 @@ def bounds(constraints):
 
 def port(raw):
     """one input or output of the graph"""
-    found = {"name": raw["name"], "kind": raw["kind"], "target": text(raw.get("target"))}
+    constant = raw["kind"] == "USER_INPUT" and "value" in raw and raw["value"] is None
+    found = {"name": raw["name"], "kind": "CONSTANT_INPUT" if constant else raw["kind"], "target": text(raw.get("target"))}
     if "persistent" in raw:
         found["persistent"] = raw["persistent"]
     return found
@@ -80,14 +84,16 @@ def port(raw):
 
 def model(raw):
     producer = raw.get("producer", raw)
+    version = producer["schema_version"]
+    named = (version["major"], version["minor"]) >= (8, FIRST_MINOR_WITH_NODE_NAMES)
     return {
         "torch_version": producer["torch_version"],
         "schema_version": producer["schema_version"],
         "verifiers": producer["verifiers"],
         "opset_version": producer["opset_version"],
         "nodes": raw["nodes"],
-        "ops": operators(raw["ops"]),
-        "custom_ops": operators(raw["custom_ops"]),
+        "ops": operators(raw["ops"], named),
+        "custom_ops": operators(raw["custom_ops"], named),
         "higher_order_ops": raw["higher_order_ops"],
         "scalar_ops": raw["scalar_ops"],
         "subgraphs": sorted(raw["subgraphs"]),

@@ -108,7 +108,7 @@ def set_on(side, key, value):
 
 def set_node(key, value):
     def apply(entry, state):
-        one = pick(state, nodes(entry))
+        one = pick(state, [n for n in nodes(entry) if key != "name" or n["outputs"] not in ([], [None])])
         if one.get(key) == value:
             raise IndexError
         one[key] = value
