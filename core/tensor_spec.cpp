@@ -47,6 +47,9 @@ std::optional<bool> denseInOrder(const TensorSpec& spec, const std::vector<std::
   if (std::any_of(spec.sizes.begin(), spec.sizes.end(), isZero)) {
     return true;
   }
+  const bool dataDependent =
+      std::any_of(spec.sizes.begin(), spec.sizes.end(),
+                  [](const SymInt& size) { return size.isSymbolic() && size.expr->isUnbacked(); });
   SymInt expected(1);
   bool open = false;
   for (const std::size_t dim : order) {
@@ -56,8 +59,7 @@ std::optional<bool> denseInOrder(const TensorSpec& spec, const std::vector<std::
       continue;
     }
     if (!(stride == expected)) {
-      const bool decided = !stride.isSymbolic() && !expected.isSymbolic() &&
-                           !(size.isSymbolic() && size.expr->isUnbacked());
+      const bool decided = !stride.isSymbolic() && !expected.isSymbolic() && !dataDependent;
       if (decided) {
         return false;
       }
