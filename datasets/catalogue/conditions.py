@@ -6,6 +6,8 @@ tensors. Arguments that are sometimes None are only asked is_none.
 """
 import itertools
 
+import recording_names
+
 MIN_SIDE_TWO = 4  # Observations needed on each side for more than one atom: fewer fit by chance.
 MAX_ATOMS = 160
 
@@ -19,7 +21,7 @@ def literal(value):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
         return repr(value)
-    return value if value.isidentifier() else "'" + value + "'"
+    return value if value in recording_names.NAMES else "'" + value + "'"
 
 
 class Atom:
@@ -147,6 +149,26 @@ def atoms_for(observations):
             out += value_atoms(name, observations)
     out += pair_atoms(names, observations)
     return sorted(out, key=lambda a: a.cost)
+
+
+def only_if(present, absent):
+    """Text that is true for every observation of `present` and false for as many of `absent` as one or two atoms can
+    make it; None if that is none of them."""
+    everything = present + absent
+    wanted, full = (1 << len(present)) - 1, (1 << len(everything)) - 1
+    masks = {}
+    for atom in atoms_for(everything):
+        masks.setdefault(sum(1 << i for i, o in enumerate(everything) if atom.holds(o)), atom)
+    masks.pop(full, None)
+    masks.pop(0, None)
+    found = [(bin(m).count("1"), a.cost, a.text) for m, a in masks.items() if m & wanted == wanted]
+    if min(len(present), len(absent)) >= MIN_SIDE_TWO:
+        for (x, a), (y, b) in itertools.combinations(list(masks.items())[:MAX_ATOMS], 2):
+            for mask, word in ((x & y, "&&"), (x | y, "||")):
+                if mask & wanted == wanted and mask != full:
+                    text = f"{brackets(a.text)} {word} {brackets(b.text)}"
+                    found.append((bin(mask).count("1"), a.cost + b.cost + 1, text))
+    return min(found)[2] if found else None
 
 
 def find_condition(present, absent):

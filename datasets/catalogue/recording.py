@@ -16,12 +16,8 @@ import functools
 
 import torch
 
-DTYPES = {
-    0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16", 6: "float32", 7: "float64",
-    8: "complex32", 9: "complex64", 10: "complex128", 11: "bool", 15: "bfloat16",
-}  # fmt: skip
-LAYOUTS = {0: "strided", 1: "sparse_coo", 2: "sparse_csr", 3: "mkldnn"}
-MEMORY_FORMATS = {0: "contiguous_format", 1: "preserve_format", 2: "channels_last", 3: "channels_last_3d"}
+from recording_names import DTYPES, LAYOUTS, MEMORY_FORMATS
+
 NAMED = {"ScalarType": DTYPES, "Layout": LAYOUTS, "MemoryFormat": MEMORY_FORMATS}
 
 
@@ -89,6 +85,15 @@ def references(call):
     return places
 
 
+TRANSFERS = frozenset("aten::to aten::_to_copy aten::copy_ aten::copy aten::clone".split())
+
+
+def is_transfer(call):
+    """Copies from or to the host happen around a model, not in it."""
+    devices = {t["device"] for t in tensors_in([*call["in"], *call["out"]])}
+    return call["op"].partition(".")[0] in TRANSFERS and len(devices) > 1
+
+
 def on_device(call):
     found = [t["device"] for t in tensors_in([*call["in"], *call["out"]])]
     return "neuron" in found or not found
@@ -104,7 +109,7 @@ def facts_of(call, ref=None):
 def observations(calls, grad):
     """Every composite call on the device whose arguments hold no empty tensor."""
     for index, call in enumerate(calls):
-        if call["arrived"] or not is_composite(call["op"]) or not on_device(call):
+        if call["arrived"] or not is_composite(call["op"]) or not on_device(call) or is_transfer(call):
             continue
         if any(0 in t["size"] for t in tensors_in(call["in"])):
             continue

@@ -6,6 +6,7 @@ import multiprocessing
 
 import conditions
 import mapping
+import predicates
 
 SHORT = {
     "float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32",
@@ -100,6 +101,25 @@ def source_word(entries):
     return next(s for s in SOURCES if s in found)
 
 
+def read_hand_conditions(here):
+    """(operator, child) -> condition"""
+    lines = (here / "hand_conditions.txt").read_text(encoding="utf-8").splitlines()
+    parts = [[p.strip() for p in line.split(" | ")] for line in lines if line and not line.startswith("#")]
+    return {(op, child): text for op, child, text in parts}
+
+
+def hand_condition(op, child, present, absent):
+    text = shared["hand_conditions"].get((op, child))
+    if text is not None:
+        holds = predicates.Predicate(text, list(present[0])).holds
+        for wanted, side in ((True, present), (False, absent)):
+            wrong = [o for o in side if holds(o) != wanted]
+            if wrong:
+                print(f"not used: {op} | {child} | {text}: contradicted {len(wrong)} times, by {wrong[0]}", flush=True)
+                return None
+    return text
+
+
 def row(op, child, entries, samples, plumbing):
     present = [e for e in entries if any(c["op"] == child for c in e[0]["calls"])]
     counts = [sum(c["op"] == child for c in e[0]["calls"]) for e in present]
@@ -117,7 +137,12 @@ def row(op, child, entries, samples, plumbing):
     }
     if not always:
         absent = [e for e in entries if not any(c["op"] == child for c in e[0]["calls"])]
-        out["condition"] = conditions.find_condition([e[0]["in"] for e in present], [e[0]["in"] for e in absent])
+        sides = [e[0]["in"] for e in present], [e[0]["in"] for e in absent]
+        out["condition"] = hand_condition(op, child, *sides) or conditions.find_condition(*sides)
+        if out["condition"] is None:
+            out["only_if"] = conditions.only_if(*sides)
+            if out["only_if"] is None:
+                del out["only_if"]
     hosts = [c["host"] for e in present for c in e[0]["calls"] if c["op"] == child]
     if child in plumbing or all(hosts):
         out["plumbing"] = True
@@ -192,7 +217,7 @@ def write(paths, output, here):
     ops = read_ops(output.parent)
     plumbing = plumbing_names(here, ops)
     found = {op: known(entries, ops) for op, entries in load(paths).items() if op in ops}
-    shared.update(found=found, plumbing=plumbing)
+    shared.update(found=found, plumbing=plumbing, hand_conditions=read_hand_conditions(here))
     with multiprocessing.get_context("fork").Pool(2) as pool:
         rows = [r for part in pool.imap(rows_of_one, sorted(found), chunksize=16) for r in part]
     with output.open("w", encoding="utf-8") as out:
