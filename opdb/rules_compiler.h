@@ -60,6 +60,7 @@ class CompilerRules {
   void judgeLeaf(const OpUse& use, const OpName& leaf, const PredicateContext& context,
                  bool certain);
   void applyToInputs();
+  [[nodiscard]] bool isSymbolic(const TensorValue& tensor);
   void hit(const ActiveRule& rule, FindingPlace place, Severity severity);
   [[nodiscard]] Severity severityOfHit(const ActiveRule& rule, const UseClaim* claim) const;
   [[nodiscard]] std::string argumentDetail(const ActiveRule& rule, const OpUse& use);
@@ -81,6 +82,7 @@ class CompilerRules {
   std::unordered_map<std::string, std::vector<ActiveRule>> byOverload_;
   std::map<std::pair<std::size_t, std::string>, Truth> truths_;
   std::unordered_map<std::string, std::vector<Expansion>> expansions_;
+  std::unordered_map<const TensorValue*, bool> symbolic_;
   std::map<std::pair<std::string, std::string>, Open> open_;
 };
 

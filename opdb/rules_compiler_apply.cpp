@@ -9,13 +9,18 @@
 namespace neuroncheck::opdb {
 namespace {
 
-/// Dimensions of all tensors of one use beyond which predicates are not evaluated (no real operator
-/// comes near).
-constexpr std::size_t kMaxDimensions = 100'000;
 /// Children looked at below one use.
 constexpr int kMaxChildren = 64;
 
 }  // namespace
+
+bool CompilerRules::isSymbolic(const TensorValue& tensor) {
+  const auto [found, isNew] = symbolic_.try_emplace(&tensor, false);
+  if (isNew) {
+    found->second = tensor.spec.isSymbolic();
+  }
+  return found->second;
+}
 
 void CompilerRules::applyToAll(const OpUse& use) {
   if (everywhere_.empty()) {
@@ -26,7 +31,7 @@ void CompilerRules::applyToAll(const OpUse& use) {
   const auto visit = [&](const ArgValue& value) {
     forEachTensor(value, [&](const TensorValue& tensor) {
       types.set(static_cast<std::size_t>(tensor.spec.dtype));
-      symbolic = symbolic || tensor.spec.isSymbolic();
+      symbolic = symbolic || isSymbolic(tensor);
     });
   };
   for (const Argument& argument : use.args) {
@@ -44,7 +49,7 @@ void CompilerRules::applyToAll(const OpUse& use) {
       const auto concerns = [&](const TensorSpec& spec) {
         std::bitset<kDTypeCount + 1> one;
         one.set(static_cast<std::size_t>(spec.dtype));
-        return truthFor(i, one, spec.isSymbolic()) == Truth::True;
+        return truthFor(i, one, symbolic) == Truth::True;
       };
       hit(rule, run_.place(use, run_.tensorDetail(use, concerns)),
           severityOfHit(rule, run_.claim(use)));
@@ -58,7 +63,7 @@ void CompilerRules::applyToInputs() {
       std::bitset<kDTypeCount + 1> type;
       type.set(static_cast<std::size_t>(tensor.spec.dtype));
       for (std::size_t i = 0; i < everywhere_.size(); ++i) {
-        if (truthFor(i, type, tensor.spec.isSymbolic()) == Truth::True) {
+        if (truthFor(i, type, isSymbolic(tensor)) == Truth::True) {
           // What is done with it decides more; that is judged at its uses.
           hit(everywhere_[i],
               run_.place(input.name, fmt::format("the input is {}", run_.tensorText(tensor))),
@@ -76,12 +81,8 @@ std::string CompilerRules::argumentDetail(const ActiveRule& rule, const OpUse& u
     if (argument == nullptr) {
       continue;
     }
-    const TensorValue* tensor = tensorOf(argument);
-    const bool list = std::holds_alternative<TensorList>(argument->value);
-    const std::string value = tensor != nullptr ? run_.tensorText(*tensor)
-                              : list            ? std::string("a list of tensors")
-                                                : text(argument->value);
-    out += fmt::format("{}{} is {}", out.empty() ? "" : ", ", name, value);
+    out +=
+        fmt::format("{}{} is {}", out.empty() ? "" : ", ", name, run_.valueText(argument->value));
   }
   return out;
 }
@@ -107,18 +108,15 @@ void CompilerRules::reportOpen() {
 void CompilerRules::applyTargeted(const OpUse& use) {
   const std::vector<const ActiveRule*> own = rulesFor(use.op);
   const UseClaim* claim = run_.claim(use);
+  const bool leaves = claim != nullptr && !claim->leaves.empty();
+  if (own.empty() && !leaves) {
+    return;
+  }
+  if (anyTensor(use, [](const TensorSpec& spec) { return spec.sizes.size() > kMaxRank; })) {
+    open("compiler rules", use.op.str(), "an operand has more dimensions than torch allows", use);
+    return;
+  }
   if (!own.empty()) {
-    std::size_t dimensions = 0;
-    const auto count = [&](const ArgValue& value) {
-      forEachTensor(value, [&](const TensorValue& t) { dimensions += t.spec.sizes.size() + 1; });
-    };
-    for (const Argument& argument : use.args) {
-      count(argument.value);
-    }
-    if (dimensions > kMaxDimensions) {
-      open("compiler rules", use.op.str(), "its operands have too many dimensions", use);
-      return;
-    }
     const PredicateContext context = factsOf(use, run_.target().chip);
     for (const ActiveRule* rule : own) {
       const PredicateResult result = rule->predicate.evaluate(context);
@@ -130,7 +128,7 @@ void CompilerRules::applyTargeted(const OpUse& use) {
       }
     }
   }
-  if (claim != nullptr && !claim->leaves.empty()) {
+  if (leaves) {
     applyToLeaves(use, *claim, own);
   }
 }

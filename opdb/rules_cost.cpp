@@ -113,8 +113,6 @@ void memory(RuleRun& run) {
 /// costs once.
 class CaseKeys {
  public:
-  explicit CaseKeys(RuleRun& run) : run_(run) {}
-
   std::string key(const OpUse& use) {
     std::string out = use.op.str();
     for (const Argument& argument : use.args) {
@@ -126,18 +124,42 @@ class CaseKeys {
       forEachTensor(argument.value,
                     [&](const TensorValue& tensor) { out += fmt::format("%{}", number(tensor)); });
       if (out.size() == before && !std::holds_alternative<TensorList>(argument.value)) {
-        out += text(argument.value);
+        scalar(argument.value, out);
       }
     }
     return out;
   }
 
  private:
+  void scalar(const ArgValue& value, std::string& out) {
+    const auto add = [&](const SymInt& one) {
+      out += one.isSymbolic() ? fmt::format("#{}", number(one.expr)) : one.str();
+      out += ',';
+    };
+    if (const auto* one = std::get_if<SymIntValue>(&value)) {
+      add(one->value);
+    } else if (const auto* list = std::get_if<std::vector<SymIntValue>>(&value)) {
+      for (const SymIntValue& each : *list) {
+        add(each.value);
+      }
+    } else {
+      out += text(value);
+    }
+  }
+
+  std::size_t number(const SymExprPtr& expr) {
+    const auto [found, isNew] = expressions_.try_emplace(expr.get(), 0);
+    if (isNew) {
+      found->second = specs_.try_emplace(expr->str(), specs_.size()).first->second;
+    }
+    return found->second;
+  }
+
   std::size_t number(const TensorValue& tensor) {
     const auto [found, isNew] = numbers_.try_emplace(&tensor, 0);
     if (isNew) {
       std::string spec = tensor.spec.str();
-      if (tensor.spec.isContiguous() != true) {
+      if (contiguity(tensor.spec) != true) {
         for (const SymInt& stride : tensor.spec.strides) {
           spec += "@" + stride.str();
         }
@@ -147,8 +169,8 @@ class CaseKeys {
     return found->second;
   }
 
-  RuleRun& run_;
   std::unordered_map<const TensorValue*, std::size_t> numbers_;
+  std::unordered_map<const SymExpr*, std::size_t> expressions_;
   std::unordered_map<std::string, std::size_t> specs_;
 };
 
@@ -162,7 +184,7 @@ void compiles(RuleRun& run) {
   if (!run.eager()) {
     return;
   }
-  CaseKeys keys(run);
+  CaseKeys keys;
   std::unordered_set<std::string> distinct;
   std::map<std::string, std::int64_t> byOperator;
   std::int64_t uses = 0;
@@ -256,7 +278,7 @@ std::optional<bool> copies(const OpUse& use) {
       base.starts_with("_autocast")) {
     return boolOf(use.arg("copy")) == true;
   }
-  const std::optional<bool> contiguous = in->spec.isContiguous();
+  const std::optional<bool> contiguous = contiguity(in->spec);
   return contiguous ? std::optional(!*contiguous) : std::nullopt;
 }
 
@@ -356,7 +378,8 @@ void expandedIndex(RuleRun& run) {
     const TensorValue* index =
         use.op.ns == "aten" && use.op.base == "gather" ? tensorOf(use.arg("index")) : nullptr;
     if (index == nullptr || index->spec.dtype != DType::Int64 ||
-        index->spec.strides.size() != index->spec.sizes.size()) {
+        index->spec.strides.size() != index->spec.sizes.size() ||
+        index->spec.sizes.size() > kMaxRank) {
       continue;
     }
     bool expanded = false;

@@ -38,14 +38,14 @@ bool isExclusiveEnd(const OpUse& use, std::string_view argument) {
          (use.op.base.starts_with("randint") && argument == "high");
 }
 
-Fit fitOf(const RuleRun& run, const OpUse& use, const Argument& argument) {
+Fit fitOf(RuleRun& run, const OpUse& use, const Argument& argument) {
   const std::int64_t less = isExclusiveEnd(use, argument.name) ? 1 : 0;
   if (const auto* number = std::get_if<SymIntValue>(&argument.value)) {
     if (!number->value.isSymbolic()) {
       const std::int64_t value = number->value.value;
       return fitOf(value == std::numeric_limits<std::int64_t>::min() ? value : value - less);
     }
-    SymRange range = number->value.expr->bounds(run.model().ranges);
+    SymRange range = run.boundsOf(number->value.expr);
     if (range.max && *range.max > kLeast) {
       range.max = *range.max - less;
     }
@@ -92,7 +92,7 @@ void exceeds(RuleRun& run, const OpUse& use, const Argument& argument) {
     }
   }
   finding.places.push_back(
-      run.place(use, fmt::format("{} is {}", argument.name, text(argument.value))));
+      run.place(use, fmt::format("{} is {}", argument.name, run.valueText(argument.value))));
 }
 
 void mayExceed(RuleRun& run, const OpUse& use, const Argument& argument, std::string_view why) {
@@ -105,7 +105,7 @@ void mayExceed(RuleRun& run, const OpUse& use, const Argument& argument, std::st
     }
   }
   finding.places.push_back(
-      run.place(use, fmt::format("{} is {}{}", argument.name, text(argument.value), why)));
+      run.place(use, fmt::format("{} is {}{}", argument.name, run.valueText(argument.value), why)));
 }
 
 void integers(RuleRun& run, const OpUse& use) {

@@ -87,7 +87,7 @@ std::optional<std::string> nativeAttention(RuleRun& run, const OpUse& use) {
   const bool causal = kind != nullptr && !kind->value.isSymbolic() && kind->value.value == 1;
   if (mask != nullptr && !causal) {
     return fmt::format("mask is {}, mask_type is {}", run.tensorText(*mask),
-                       type == nullptr ? std::string("not given") : text(type->value));
+                       type == nullptr ? std::string("not given") : run.valueText(type->value));
   }
   if (attention && boolOf(use.arg("need_weights")) != false) {
     return std::string("need_weights is not False");
@@ -162,9 +162,8 @@ std::optional<std::string> longAttention(RuleRun& run, const OpUse& use) {
     return std::nullopt;
   }
   const SymInt& length = query->spec.sizes[query->spec.sizes.size() - 2];
-  const std::optional<std::int64_t> most = length.isSymbolic()
-                                               ? length.expr->bounds(run.model().ranges).max
-                                               : std::optional(length.value);
+  const std::optional<std::int64_t> most =
+      length.isSymbolic() ? run.boundsOf(length.expr).max : std::optional(length.value);
   if (!most || *most < kLong) {
     return std::nullopt;
   }
@@ -226,7 +225,7 @@ std::optional<std::string> stridedWrite(RuleRun& run, const OpUse& use) {
   if (self == nullptr) {
     return std::nullopt;
   }
-  const std::optional<bool> contiguous = self->spec.isContiguous();
+  const std::optional<bool> contiguous = contiguity(self->spec);
   if (contiguous == true) {
     return std::nullopt;
   }
@@ -289,11 +288,12 @@ std::optional<std::string> allToAll(RuleRun& run, const OpUse& use) {
   return fmt::format("{} ranks", *ranks);
 }
 
-/// Operators that draw numbers; attention and recurrent layers are random by tag, but draw only with dropout.
+/// Operators that draw numbers; attention and recurrent layers are random by tag, but draw only
+/// with dropout.
 bool draws(const OpUse& use) {
   constexpr std::array<std::string_view, 14> kWords{
-      "rand",      "normal",      "uniform", "bernoulli", "exponential", "multinomial", "poisson",
-      "geometric", "cauchy",      "gamma",   "binomial",  "dirichlet",   "dropout",     "rrelu"};
+      "rand",      "normal", "uniform", "bernoulli", "exponential", "multinomial", "poisson",
+      "geometric", "cauchy", "gamma",   "binomial",  "dirichlet",   "dropout",     "rrelu"};
   const std::string_view base = use.op.base;
   return use.group == OpGroup::Random &&
          std::any_of(kWords.begin(), kWords.end(), [base](std::string_view word) {

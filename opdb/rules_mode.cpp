@@ -118,15 +118,15 @@ void writesThroughViews(RuleRun& run) {
   }
 }
 
-std::string groupText(const OpUse& use) {
+std::string groupText(RuleRun& run, const OpUse& use) {
   const Argument* size = use.arg("group_size");
   const Argument* group = use.arg("group_name");
   std::string out;
   if (size != nullptr) {
-    out = fmt::format("{} ranks", text(size->value));
+    out = fmt::format("{} ranks", run.valueText(size->value));
   }
   if (group != nullptr) {
-    out += fmt::format("{}group {}", out.empty() ? "" : ", ", text(group->value));
+    out += fmt::format("{}group {}", out.empty() ? "" : ", ", run.valueText(group->value));
   }
   return out;
 }
@@ -169,7 +169,7 @@ void collectives(RuleRun& run) {
     Finding& finding = run.finding("NC517");
     finding.message =
         "The graph communicates between ranks: their number and order are part of it.";
-    finding.places.push_back(run.place(use, groupText(use)));
+    finding.places.push_back(run.place(use, groupText(run, use)));
     if (std::string why = refusal(run, use); !why.empty()) {
       Finding& refused = run.finding("NC518");
       refused.message = "The backend's source refuses collectives of this kind.";

@@ -202,7 +202,7 @@ const std::string& RuleRun::tensorText(const TensorValue& tensor) {
   if (!isNew) {
     return out;
   }
-  constexpr std::size_t kMaxRank = 8;
+  constexpr std::size_t kMaxShown = 8;
   constexpr std::size_t kMaxSize = 40;
   out = name(tensor.spec.dtype);
   if (!tensor.spec.hasShape) {
@@ -210,13 +210,56 @@ const std::string& RuleRun::tensorText(const TensorValue& tensor) {
     return out;
   }
   out += '[';
-  for (std::size_t i = 0; i < tensor.spec.sizes.size() && i <= kMaxRank; ++i) {
+  for (std::size_t i = 0; i < tensor.spec.sizes.size() && i <= kMaxShown; ++i) {
     out += i == 0 ? "" : ", ";
-    std::string size = i == kMaxRank ? std::string("...") : tensor.spec.sizes[i].str();
+    const SymInt& one = tensor.spec.sizes[i];
+    std::string size = i == kMaxShown ? "..." : one.isSymbolic() ? exprText(one.expr) : one.str();
     cut(size, kMaxSize);
     out += size;
   }
   out += ']';
+  return out;
+}
+
+const std::string& RuleRun::exprText(const SymExprPtr& expr) {
+  const auto [found, isNew] = exprTexts_.try_emplace(expr.get());
+  if (isNew) {
+    found->second = expr->str();
+    cut(found->second, kMaxDetail);
+  }
+  return found->second;
+}
+
+SymRange RuleRun::boundsOf(const SymExprPtr& expr) {
+  const auto [found, isNew] = bounds_.try_emplace(expr.get());
+  if (isNew) {
+    found->second = expr->bounds(model_.ranges);
+  }
+  return found->second;
+}
+
+std::string RuleRun::valueText(const ArgValue& value) {
+  std::string out;
+  if (const auto* one = std::get_if<SymIntValue>(&value);
+      one != nullptr && one->value.isSymbolic()) {
+    out = exprText(one->value.expr);
+  } else if (const auto* list = std::get_if<std::vector<SymIntValue>>(&value)) {
+    for (const SymIntValue& each : *list) {
+      out += out.empty() ? "[" : ", ";
+      out += each.value.isSymbolic() ? exprText(each.value.expr) : each.value.str();
+      if (out.size() > kMaxDetail) {
+        break;
+      }
+    }
+    out += out.empty() ? "[]" : "]";
+  } else if (const TensorValue* tensor = tensorOf(value)) {
+    out = tensorText(*tensor);
+  } else if (std::holds_alternative<TensorList>(value)) {
+    out = "a list of tensors";
+  } else {
+    out = text(value);
+  }
+  cut(out, kMaxDetail);
   return out;
 }
 
@@ -289,12 +332,17 @@ std::string_view functionalBase(std::string_view base) {
   return inPlace ? base.substr(0, base.size() - 1) : base;
 }
 
-const TensorValue* tensorOf(const Argument* argument) {
-  if (argument == nullptr) {
-    return nullptr;
-  }
-  const auto* tensor = std::get_if<TensorPtr>(&argument->value);
+const TensorValue* tensorOf(const ArgValue& value) {
+  const auto* tensor = std::get_if<TensorPtr>(&value);
   return tensor == nullptr ? nullptr : tensor->get();
+}
+
+const TensorValue* tensorOf(const Argument* argument) {
+  return argument == nullptr ? nullptr : tensorOf(argument->value);
+}
+
+std::optional<bool> contiguity(const TensorSpec& spec) {
+  return spec.sizes.size() > kMaxRank ? std::nullopt : spec.isContiguous();
 }
 
 std::optional<bool> boolOf(const Argument* argument) {

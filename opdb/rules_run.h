@@ -70,6 +70,12 @@ class RuleRun {
   /// "float32[4, 8]", cut where it is long. Each tensor's text is made once, so that many uses of
   /// one huge tensor stay cheap.
   [[nodiscard]] const std::string& tensorText(const TensorValue& tensor);
+  /// Canonical text and bounds of an expression, each made once: files share expressions between
+  /// many uses.
+  [[nodiscard]] const std::string& exprText(const SymExprPtr& expr);
+  [[nodiscard]] SymRange boundsOf(const SymExprPtr& expr);
+  /// text() of an argument, cut where it is long.
+  [[nodiscard]] std::string valueText(const ArgValue& value);
   /// "input is int64[4, 8]" for every argument of `use` whose tensor satisfies `wanted`, results as
   /// "result is ...".
   template <typename Wanted>
@@ -91,9 +97,13 @@ class RuleRun {
   std::set<std::string> notCheckedSeen_;
   std::map<std::string, Evidence> evidence_;
   std::unordered_map<const TensorValue*, std::string> tensorTexts_;
+  std::unordered_map<const SymExpr*, std::string> exprTexts_;
+  std::unordered_map<const SymExpr*, SymRange> bounds_;
   std::unordered_map<std::string, const OpInfo*> mutable infos_;
 };
 
+/// Dimensions a tensor of torch can have; a file may say more.
+inline constexpr std::size_t kMaxRank = 64;
 /// Longest text of one detail; what is longer is cut, with "..." at the end.
 inline constexpr std::size_t kMaxDetail = 240;
 
@@ -150,7 +160,10 @@ template <typename Wanted>
 /// The name without the "_" of an in-place form; dunder names stay.
 [[nodiscard]] std::string_view functionalBase(std::string_view base);
 /// The tensor an argument holds; null for anything else.
+[[nodiscard]] const TensorValue* tensorOf(const ArgValue& value);
 [[nodiscard]] const TensorValue* tensorOf(const Argument* argument);
+/// TensorSpec::isContiguous, and "not known" for a rank that torch does not have.
+[[nodiscard]] std::optional<bool> contiguity(const TensorSpec& spec);
 /// The constant bool of an argument; nullopt when absent, symbolic or of another kind.
 [[nodiscard]] std::optional<bool> boolOf(const Argument* argument);
 /// "node (file:line)" of a use.

@@ -15,6 +15,9 @@ namespace {
 /// Symbols that get a finding of their own; files with more are no models anyone wrote.
 constexpr std::size_t kMaxSymbolFindings = 64;
 
+/// Places of all symbols together; one use of a hostile file can depend on many symbols.
+constexpr std::size_t kMaxPlaces = 200'000;
+
 struct Touched {
   std::vector<const OpUse*> uses;
   std::int64_t alone = 0;                                   ///< uses that depend on no other symbol
@@ -65,11 +68,11 @@ std::vector<Touched> collect(RuleRun& run, SymbolTable& table) {
 
 /// Powers of two that cover lo..hi, as buckets one pads to.
 std::int64_t buckets(std::int64_t lo, std::int64_t hi) {
-  const auto bits = [](std::int64_t value) {
+  const auto power = [](std::int64_t value) {
     return static_cast<std::int64_t>(
         std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 1)) - 1));
   };
-  return bits(hi) - bits(lo) + 1;
+  return power(hi) - power(lo) + 1;
 }
 
 std::string rangeText(const RuleRun& run, const std::string& symbol) {
@@ -163,7 +166,8 @@ std::optional<Basis> basisOf(RuleRun& run) {
   return basis.evidence.empty() ? std::nullopt : std::optional(std::move(basis));
 }
 
-void report(RuleRun& run, const std::string& symbol, const Touched& touched, const Basis& basis) {
+void report(RuleRun& run, const std::string& symbol, const Touched& touched, const Basis& basis,
+            std::size_t& placesLeft) {
   const std::string_view rule = run.eager() ? "NC302" : "NC301";
   Finding& finding = run.finding(rule, symbol);
   finding.severity = basis.severity;
@@ -173,6 +177,11 @@ void report(RuleRun& run, const std::string& symbol, const Touched& touched, con
     finding.places.push_back(run.place(input, fmt::format("the input is {}", what)));
   }
   for (const OpUse* use : touched.uses) {
+    if (placesLeft == 0) {
+      finding.message += " Not all places are listed.";
+      break;
+    }
+    --placesLeft;
     finding.places.push_back(run.place(*use, fmt::format("depends on {}", symbol)));
   }
 }
@@ -184,6 +193,7 @@ void runShapeRules(RuleRun& run) {
   const std::vector<Touched> touched = collect(run, table);
   std::optional<Basis> basis;
   std::size_t reported = 0;
+  std::size_t placesLeft = kMaxPlaces;
   for (std::uint32_t id = 0; id < touched.size(); ++id) {
     const Touched& one = touched[id];
     const bool idle = one.uses.empty() && (run.eager() || one.inputs.empty());
@@ -204,7 +214,7 @@ void runShapeRules(RuleRun& run) {
                      "export with fewer dynamic dimensions");
       return;
     }
-    report(run, table.name(id), one, *basis);
+    report(run, table.name(id), one, *basis, placesLeft);
   }
 }
 

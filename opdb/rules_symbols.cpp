@@ -16,11 +16,18 @@ void SymbolTable::add(const SymInt& value, std::set<std::uint32_t>& out) {
   if (!value.isSymbolic()) {
     return;
   }
-  for (const std::string& symbol : value.expr->symbols()) {
-    if (out.size() >= kMaxSymbols) {
-      return;
+  const auto [found, isNew] = expressions_.try_emplace(value.expr.get());
+  if (isNew) {
+    for (const std::string& symbol : value.expr->symbols()) {
+      if (found->second.size() < kMaxSymbols) {
+        found->second.push_back(idOf(symbol));
+      }
     }
-    out.insert(idOf(symbol));
+  }
+  for (const std::uint32_t id : found->second) {
+    if (out.size() < kMaxSymbols) {
+      out.insert(id);
+    }
   }
 }
 

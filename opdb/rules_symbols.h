@@ -34,6 +34,7 @@ class SymbolTable {
   std::vector<bool> unbacked_;
   std::unordered_map<std::string, std::uint32_t> ids_;
   std::unordered_map<const TensorValue*, Ids> tensors_;
+  std::unordered_map<const SymExpr*, Ids> expressions_;
 };
 
 }  // namespace neuroncheck::opdb

@@ -50,7 +50,8 @@ inline ArgValue integers(const std::vector<std::int64_t>& values) {
 inline ArgValue boolean(bool value) { return SymBool{value, nullptr, {}}; }
 inline ArgValue real(double value) { return SymFloat{value, nullptr, {}}; }
 
-/// Makes models by hand. Arguments that are not given get the schema's default, or a small plain value: tensors float32[4, 4].
+/// Makes models by hand. Arguments that are not given get the schema's default, or a small plain
+/// value: tensors float32[4, 4].
 class InventoryBuilder {
  public:
   using Given = std::map<std::string, ArgValue>;
@@ -60,8 +61,8 @@ class InventoryBuilder {
     model_.madeOn = {"cpu"};
   }
 
-  /// Adds a use; an operator without a schema gets exactly the arguments given. Outputs: those given, else one tensor per
-  /// tensor result, of the first tensor argument's type.
+  /// Adds a use; an operator without a schema gets exactly the arguments given. Outputs: those
+  /// given, else one tensor per tensor result, of the first tensor argument's type.
   OpUse& add(std::string_view op, Given given = {}, std::vector<ArgValue> outputs = {}) {
     OpUse use;
     use.id = static_cast<std::uint32_t>(model_.uses.size());
@@ -119,8 +120,9 @@ class InventoryBuilder {
   static ArgValue plain(const SchemaArgument& argument) {
     switch (argument.type) {
       case SchemaType::Tensor:
-        return argument.list ? ArgValue(TensorList{{tensor(DType::Float32), tensor(DType::Float32)}})
-                             : ArgValue(tensor(DType::Float32));
+        return argument.list
+                   ? ArgValue(TensorList{{tensor(DType::Float32), tensor(DType::Float32)}})
+                   : ArgValue(tensor(DType::Float32));
       case SchemaType::Int:
       case SchemaType::SymInt:
         return argument.list ? integers({1, 1}) : integer(1);

@@ -10,7 +10,8 @@ Make weights(std::int64_t gib, std::string chip = "trn2") {
   return [gib, chip = std::move(chip)](InventoryBuilder& b, Target& t) {
     t.chip = chip;
     // One float32 element has four bytes.
-    b.store("w", tensor(DType::Float32, {SymInt(gib), SymInt(kGiB / 4)})->spec, gib * kGiB, "weight_0");
+    b.store("w", tensor(DType::Float32, {SymInt(gib), SymInt(kGiB / 4)})->spec, gib * kGiB,
+            "weight_0");
   };
 }
 
@@ -28,8 +29,7 @@ Make attention(std::int64_t length, bool mask, std::int64_t width = 64) {
 
 Make reshape(std::vector<SymInt> strides) {
   return [strides = std::move(strides)](InventoryBuilder& b, Target&) {
-    b.add("aten::reshape",
-          {{"self", tensor(DType::Float32, {SymInt(4), SymInt(6)}, "x", strides)}},
+    b.add("aten::reshape", {{"self", tensor(DType::Float32, {SymInt(4), SymInt(6)}, "x", strides)}},
           {tensor(DType::Float32, {SymInt(24)})});
   };
 }
@@ -53,8 +53,8 @@ std::vector<RuleCase> costCases() {
                  [](auto& b, auto&) { b.add("aten::transpose.int"); }, Severity::Note});
   out.push_back({"NC804", [](auto& b, auto&) { b.add("aten::item"); },
                  [](auto& b, auto&) { b.add("aten::sum"); }, Severity::Note});
-  out.push_back({"NC805", reshape({SymInt(1), SymInt(4)}), reshape({SymInt(6), SymInt(1)}),
-                 Severity::Note});
+  out.push_back(
+      {"NC805", reshape({SymInt(1), SymInt(4)}), reshape({SymInt(6), SymInt(1)}), Severity::Note});
   out.push_back({"NC806", attention(512, true), attention(512, false), Severity::Note});
   out.push_back({"NC806", attention(500, false), attention(1024, false), Severity::Note});
   out.push_back({"NC806", attention(512, false, 256), attention(512, false, 128), Severity::Note});

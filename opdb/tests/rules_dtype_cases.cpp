@@ -13,9 +13,9 @@ Make use(std::string op, InventoryBuilder::Given given, DType result = DType::In
 }
 
 ArgValue times(const std::string& name, std::int64_t factor) {
-  return SymIntValue{SymInt(SymExpr::makeCall(
-                         "Mul", {SymExpr::makeInteger(factor), SymExpr::makeSymbol(name)})),
-                     {}};
+  return SymIntValue{
+      SymInt(SymExpr::makeCall("Mul", {SymExpr::makeInteger(factor), SymExpr::makeSymbol(name)})),
+      {}};
 }
 
 Make arangeTo(std::int64_t factor, std::optional<std::int64_t> max) {
@@ -34,9 +34,10 @@ std::vector<RuleCase> dtypeCases() {
   out.push_back({"NC402", use("aten::mul.Tensor", {{"self", longs}, {"other", integer(kBig)}}),
                  use("aten::mul.Tensor", {{"self", longs}, {"other", integer(2'147'483'647)}}),
                  Severity::Error});
-  out.push_back({"NC402", use("aten::full", {{"size", integers({4})}, {"fill_value", integer(-kBig)}}),
-                 use("aten::full", {{"size", integers({4})}, {"fill_value", integer(-2'147'483'648)}}),
-                 Severity::Error});
+  out.push_back(
+      {"NC402", use("aten::full", {{"size", integers({4})}, {"fill_value", integer(-kBig)}}),
+       use("aten::full", {{"size", integers({4})}, {"fill_value", integer(-2'147'483'648)}}),
+       Severity::Error});
   // The end of arange is not an element.
   out.push_back({"NC402", use("aten::arange", {{"end", integer(2'147'483'649)}}),
                  use("aten::arange", {{"end", integer(2'147'483'648)}}), Severity::Error});
@@ -52,11 +53,13 @@ std::vector<RuleCase> dtypeCases() {
                  Severity::Error});
   // Even the smallest size is beyond.
   out.push_back({"NC402", arangeTo(kBig, 9), arangeTo(1, 9), Severity::Error});
-  out.push_back({"NC403", arangeTo(1'000'000, 10'000), arangeTo(1'000'000, 1'000), Severity::Warning});
-  out.push_back({"NC403", arangeTo(1'000'000, 10'000), arangeTo(1'000'000, std::nullopt), Severity::Warning});
-  out.push_back({"NC403",
-                 use("aten::mul.Tensor", {{"other", integer(kBig)}}, DType::Float32),
-                 use("aten::mul.Tensor", {{"other", real(3e9)}}, DType::Float32), Severity::Warning});
+  out.push_back(
+      {"NC403", arangeTo(1'000'000, 10'000), arangeTo(1'000'000, 1'000), Severity::Warning});
+  out.push_back(
+      {"NC403", arangeTo(1'000'000, 10'000), arangeTo(1'000'000, std::nullopt), Severity::Warning});
+  out.push_back({"NC403", use("aten::mul.Tensor", {{"other", integer(kBig)}}, DType::Float32),
+                 use("aten::mul.Tensor", {{"other", real(3e9)}}, DType::Float32),
+                 Severity::Warning});
   out.push_back({"NC405", use("aten::mm.out", {{"out", tensor(DType::Float64)}}, DType::Float64),
                  use("aten::mm.out", {{"out", tensor(DType::Float32)}}, DType::Float32),
                  Severity::Error});

@@ -23,7 +23,9 @@ Make compiled(const Make& make) {
   };
 }
 
-TensorPtr heads(std::int64_t length) { return tensor(DType::BFloat16, {SymInt(1), SymInt(2), SymInt(length), SymInt(64)}); }
+TensorPtr heads(std::int64_t length) {
+  return tensor(DType::BFloat16, {SymInt(1), SymInt(2), SymInt(length), SymInt(64)});
+}
 
 InventoryBuilder::Given attention(const TensorPtr& all) {
   return {{"query", all}, {"key", all}, {"value", all}};
@@ -51,7 +53,8 @@ void addLayouts(std::vector<RuleCase>& out) {
 void addAttention(std::vector<RuleCase>& out) {
   const ArgValue mask = tensor(DType::Bool);
   out.push_back({"NC505",
-                 use("aten::_native_multi_head_attention", {{"mask", mask}, {"need_weights", boolean(false)}}),
+                 use("aten::_native_multi_head_attention",
+                     {{"mask", mask}, {"need_weights", boolean(false)}}),
                  use("aten::_native_multi_head_attention",
                      {{"mask", mask}, {"mask_type", integer(1)}, {"need_weights", boolean(false)}}),
                  Severity::Error});
@@ -60,15 +63,15 @@ void addAttention(std::vector<RuleCase>& out) {
                  use("aten::scaled_dot_product_attention", {{"attn_mask", mask}}),
                  Severity::Error});
   out.push_back({"NC508", use("aten::scaled_dot_product_attention"),
-                 use("aten::scaled_dot_product_attention", attention(heads(512))),
-                 Severity::Note});
+                 use("aten::scaled_dot_product_attention", attention(heads(512))), Severity::Note});
   out.push_back({"NC807", use("aten::scaled_dot_product_attention", attention(heads(32768))),
                  use("aten::scaled_dot_product_attention", attention(heads(4096))),
                  Severity::Note});
 }
 
 void addOperators(std::vector<RuleCase>& out) {
-  for (const std::string op : {"aten::lstm.input", "aten::gru.input", "aten::lstm_cell", "aten::gru_cell"}) {
+  for (const std::string op :
+       {"aten::lstm.input", "aten::gru.input", "aten::lstm_cell", "aten::gru_cell"}) {
     out.push_back({"NC201", use(op), use("aten::rnn_tanh_cell"), Severity::Error});
   }
   out.push_back({"NC201", use("aten::gru.data"), compiled(use("aten::gru.data")), Severity::Error});
@@ -76,8 +79,9 @@ void addOperators(std::vector<RuleCase>& out) {
                                "aten::_upsample_bilinear2d_aa", "aten::_upsample_bicubic2d_aa"}) {
     out.push_back({"NC506", use(op), use("aten::upsample_nearest2d.vec"), Severity::Error});
   }
-  for (const std::string op : {"aten::hann_window", "aten::hamming_window.periodic", "aten::bartlett_window",
-                               "aten::blackman_window", "aten::kaiser_window"}) {
+  for (const std::string op :
+       {"aten::hann_window", "aten::hamming_window.periodic", "aten::bartlett_window",
+        "aten::blackman_window", "aten::kaiser_window"}) {
     out.push_back({"NC507", use(op), use("aten::ones"), Severity::Error});
   }
   out.push_back({"NC202",
@@ -89,7 +93,8 @@ void addOperators(std::vector<RuleCase>& out) {
   out.push_back({"NC519", use("aten::randn"),
                  use("aten::scaled_dot_product_attention", attention(heads(512))),
                  Severity::Warning});
-  out.push_back({"NC519", use("aten::bernoulli"), compiled(use("aten::bernoulli")), Severity::Warning});
+  out.push_back(
+      {"NC519", use("aten::bernoulli"), compiled(use("aten::bernoulli")), Severity::Warning});
 }
 
 void addTypes(std::vector<RuleCase>& out) {
@@ -104,11 +109,13 @@ void addTypes(std::vector<RuleCase>& out) {
                  [](auto& b, auto&) { b.input("x", tensor(DType::Float32)); }, Severity::Warning});
   const InventoryBuilder::Given e5m2{{"self", tensor(DType::Float8E5M2)},
                                      {"mat2", tensor(DType::Float8E5M2)}};
-  out.push_back({"NC409", use("aten::mm", e5m2),
-                 use("aten::mm", {{"self", tensor(DType::BFloat16)}, {"mat2", tensor(DType::BFloat16)}}),
-                 Severity::Warning});
+  out.push_back(
+      {"NC409", use("aten::mm", e5m2),
+       use("aten::mm", {{"self", tensor(DType::BFloat16)}, {"mat2", tensor(DType::BFloat16)}}),
+       Severity::Warning});
   out.push_back({"NC410", compiled(use("aten::mm", e5m2)), use("aten::mm", e5m2), Severity::Note});
-  out.push_back({"NC412", use("aten::mm", {{"self", tensor(DType::Int8)}, {"mat2", tensor(DType::Int8)}}),
+  out.push_back({"NC412",
+                 use("aten::mm", {{"self", tensor(DType::Int8)}, {"mat2", tensor(DType::Int8)}}),
                  use("aten::mul.Tensor", {{"self", tensor(DType::Int8)}}), Severity::Error});
 }
 

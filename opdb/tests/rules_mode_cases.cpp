@@ -6,9 +6,9 @@ namespace {
 
 TensorPtr image(bool channelsLast) {
   const std::vector<SymInt> sizes{SymInt(2), SymInt(3), SymInt(8), SymInt(8)};
-  return channelsLast ? tensor(DType::Float32, sizes, "x",
-                               {SymInt(192), SymInt(1), SymInt(24), SymInt(3)})
-                      : tensor(DType::Float32, sizes, "x");
+  return channelsLast
+             ? tensor(DType::Float32, sizes, "x", {SymInt(192), SymInt(1), SymInt(24), SymInt(3)})
+             : tensor(DType::Float32, sizes, "x");
 }
 
 void writeTo(InventoryBuilder& b, const std::string& producer) {
@@ -27,7 +27,8 @@ Make collective(std::string op, InventoryBuilder::Given given = {}) {
 
 std::vector<RuleCase> modeCases() {
   std::vector<RuleCase> out;
-  out.push_back({"NC503", [](auto& b, auto&) { b.add("aten::relu", {{"self", tensor(DType::QInt8)}}); },
+  out.push_back({"NC503",
+                 [](auto& b, auto&) { b.add("aten::relu", {{"self", tensor(DType::QInt8)}}); },
                  [](auto& b, auto&) { b.add("aten::relu", {{"self", tensor(DType::Int8)}}); },
                  Severity::Warning});
   out.push_back({"NC510", [](auto& b, auto&) { b.input("x", image(true)); },
@@ -47,9 +48,10 @@ std::vector<RuleCase> modeCases() {
                  [](auto& b, auto&) { writeTo(b, "aten::relu"); }, Severity::Note});
   out.push_back({"NC517", collective("_c10d_functional::all_gather_into_tensor"),
                  [](auto& b, auto&) { b.add("aten::cat"); }, Severity::Note});
-  out.push_back({"NC518", collective("_c10d_functional::all_reduce", {{"reduce_op", std::string("product")}}),
-                 collective("_c10d_functional::all_reduce", {{"reduce_op", std::string("sum")}}),
-                 Severity::Error});
+  out.push_back(
+      {"NC518", collective("_c10d_functional::all_reduce", {{"reduce_op", std::string("product")}}),
+       collective("_c10d_functional::all_reduce", {{"reduce_op", std::string("sum")}}),
+       Severity::Error});
   out.push_back({"NC518",
                  collective("_c10d_functional::all_to_all_single",
                             {{"output_split_sizes", integers({1, 3, 2, 2})},

@@ -7,10 +7,9 @@ std::vector<RuleCase> operatorCases() {
   std::vector<RuleCase> out;
   out.push_back({"NC110", [](auto& b, auto&) { b.model().madeOn = {"cuda"}; },
                  [](auto& b, auto&) { b.model().madeOn = {"cpu", "meta"}; }, Severity::Note});
-  out.push_back({"NC111",
-                 [](auto& b, auto&) { b.add("aten::_scaled_dot_product_flash_attention_for_cpu"); },
-                 [](auto& b, auto&) { b.add("aten::scaled_dot_product_attention"); },
-                 Severity::Warning});
+  out.push_back(
+      {"NC111", [](auto& b, auto&) { b.add("aten::_scaled_dot_product_flash_attention_for_cpu"); },
+       [](auto& b, auto&) { b.add("aten::scaled_dot_product_attention"); }, Severity::Warning});
   out.push_back({"NC111", [](auto& b, auto&) { b.add("transformers::grouped_mm_fallback"); },
                  [](auto& b, auto&) { b.add("transformers::other"); }, Severity::Warning});
   out.push_back({"NC203",
@@ -45,12 +44,12 @@ std::vector<RuleCase> operatorCases() {
                    b.claim().claim = Claim::Unknown;
                  },
                  Severity::Warning});
-  out.push_back({"NC206", [](auto& b, auto&) { b.addHigherOrder("triton_kernel_wrapper_functional"); },
-                 [](auto& b, auto&) { b.addHigherOrder("wrap_with_set_grad_enabled"); },
-                 Severity::Error});
-  for (const std::string name : {"cond", "map_impl", "invoke_subgraph", "auto_functionalized_v2",
-                                 "invoke_quant_packed", "run_and_save_rng_state",
-                                 "while_loop_stack_output"}) {
+  out.push_back(
+      {"NC206", [](auto& b, auto&) { b.addHigherOrder("triton_kernel_wrapper_functional"); },
+       [](auto& b, auto&) { b.addHigherOrder("wrap_with_set_grad_enabled"); }, Severity::Error});
+  for (const std::string name :
+       {"cond", "map_impl", "invoke_subgraph", "auto_functionalized_v2", "invoke_quant_packed",
+        "run_and_save_rng_state", "while_loop_stack_output"}) {
     out.push_back({"NC207",
                    [name](auto& b, auto& t) {
                      compile(t);
@@ -58,10 +57,9 @@ std::vector<RuleCase> operatorCases() {
                    },
                    [name](auto& b, auto&) { b.addHigherOrder(name); }, Severity::Error});
   }
-  out.push_back({"NC208",
-                 [](auto& b, auto&) { b.addHigherOrder("cond", {tensor(DType::Bool, {})}); },
-                 [](auto& b, auto&) { b.addHigherOrder("cond", {boolean(true)}); },
-                 Severity::Warning});
+  out.push_back(
+      {"NC208", [](auto& b, auto&) { b.addHigherOrder("cond", {tensor(DType::Bool, {})}); },
+       [](auto& b, auto&) { b.addHigherOrder("cond", {boolean(true)}); }, Severity::Warning});
   out.push_back({"NC208", [](auto& b, auto&) { b.addHigherOrder("while_loop"); },
                  [](auto& b, auto& t) {
                    compile(t);

@@ -8,7 +8,8 @@
 
 namespace neuroncheck::opdb::test {
 
-/// One row of the vendor's compiler rules: arguments on which each of its operators is refused, and on which none is.
+/// One row of the vendor's compiler rules: arguments on which each of its operators is refused, and
+/// on which none is.
 struct RowCase {
   std::string code;
   std::string firstTarget;  ///< with `code` the key of the row

@@ -4,7 +4,9 @@
 namespace neuroncheck::opdb::test {
 namespace {
 
-TensorPtr sized(const std::string& name) { return tensor(DType::Float32, {symbol(name), SymInt(4)}); }
+TensorPtr sized(const std::string& name) {
+  return tensor(DType::Float32, {symbol(name), SymInt(4)});
+}
 
 void dynamicUse(InventoryBuilder& b) {
   b.range("s7", 1, 16);
@@ -27,16 +29,16 @@ std::vector<RuleCase> shapeCases() {
                    b.add("aten::relu");
                  },
                  Severity::Error});
-  out.push_back({"NC302", [](auto& b, auto&) { dynamicUse(b); },
-                 // A symbolic view compiles nothing in eager mode.
-                 [](auto& b, auto&) {
-                   b.add("aten::transpose.int", {{"self", sized("s7")}}, {sized("s7")});
-                 },
-                 Severity::Warning});
-  out.push_back({"NC303", [](auto& b, auto&) { b.add("aten::nonzero", {}, {sized("u0")}); },
-                 // It only passes on a size that was made before.
-                 [](auto& b, auto&) { b.add("aten::relu", {{"self", sized("u0")}}, {sized("u0")}); },
-                 Severity::Warning});
+  out.push_back(
+      {"NC302", [](auto& b, auto&) { dynamicUse(b); },
+       // A symbolic view compiles nothing in eager mode.
+       [](auto& b, auto&) { b.add("aten::transpose.int", {{"self", sized("s7")}}, {sized("s7")}); },
+       Severity::Warning});
+  out.push_back(
+      {"NC303", [](auto& b, auto&) { b.add("aten::nonzero", {}, {sized("u0")}); },
+       // It only passes on a size that was made before.
+       [](auto& b, auto&) { b.add("aten::relu", {{"self", sized("u0")}}, {sized("u0")}); },
+       Severity::Warning});
   out.push_back({"NC303",
                  [](auto& b, auto& t) {
                    compile(t);

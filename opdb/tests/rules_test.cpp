@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every rule fires on one model and not on its near miss; every data row has such a pair or is listed as not checked.
+// Every rule fires on one model and not on its near miss; every data row has such a pair or is
+// listed as not checked.
 #include "opdb/rules.h"
 
 #include <cstdio>
@@ -20,12 +21,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string source(const std::string& path) { return std::string(NEURONCHECK_SOURCE_DIR) + "/" + path; }
+std::string source(const std::string& path) {
+  return std::string(NEURONCHECK_SOURCE_DIR) + "/" + path;
+}
 
 std::vector<RuleCase> allCases() {
   std::vector<RuleCase> out;
-  for (const auto& cases : {operatorCases(), featureCases(), shapeCases(), dtypeCases(), modeCases(),
-                            costCases()}) {
+  for (const auto& cases :
+       {operatorCases(), featureCases(), shapeCases(), dtypeCases(), modeCases(), costCases()}) {
     out.insert(out.end(), cases.begin(), cases.end());
   }
   return out;
@@ -141,14 +144,15 @@ TEST(Rules, EachRowOfTheCompilerFiresOnEachOfItsOperators) {
       EXPECT_EQ(finding->severity, one.severity);
       expectComplete(*finding);
       EXPECT_TRUE(fires.evidence.at("rule:" + row.code).stale) << "2.28 has no rules of its own";
-      const RuleResults near =
-          one.nearIsOther() ? run(makeRow("aten::relu", {}, one.chip, compiled))
-                            : run(makeRow(op, one.near, one.chip, compiled));
+      const RuleResults near = one.nearIsOther()
+                                   ? run(makeRow("aten::relu", {}, one.chip, compiled))
+                                   : run(makeRow(op, one.near, one.chip, compiled));
       EXPECT_EQ(find(near.findings, one.rule, row.code), nullptr) << listed(near.findings);
     }
     cases.erase(found);
   }
-  EXPECT_TRUE(cases.empty()) << "a test for a row that is not there: " << cases.begin()->first.first;
+  EXPECT_TRUE(cases.empty()) << "a test for a row that is not there: "
+                             << cases.begin()->first.first;
 }
 
 TEST(Rules, EachIsTestedOrListedAsNotChecked) {
