@@ -21,10 +21,11 @@ class Record:
     hole: int = 0  # bytes of zeros after `data` that are never written (STORED only)
     flags: int = 0  # 1 encrypted, 8 sizes in a data descriptor
     descriptor: bool = False  # local sizes are 0, the true ones follow the data
+    unpacked: tuple = ()  # (crc, size) when `data` is already packed
     central: dict = dataclasses.field(default_factory=dict)  # overrides: crc, packed, size, offset, name, flags, method
 
     def packed(self):
-        if self.method != DEFLATED:
+        if self.method != DEFLATED or self.unpacked:
             return self.data
         worker = zlib.compressobj(9, zlib.DEFLATED, -15)
         return worker.compress(self.data) + worker.flush()
@@ -104,6 +105,8 @@ def write(path, records, zip64=False, end=None):
             if record.hole:
                 crc = crc_with_zeros(crc, record.hole)
             packed, size = len(data) + record.hole, len(record.data) + record.hole
+            if record.unpacked:
+                crc, size = record.unpacked
             body = _local(record, name, crc, packed, size) + data
             f.write(body)
             if record.hole:

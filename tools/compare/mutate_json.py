@@ -45,6 +45,16 @@ def set_meta(key, value):
     return edit(lambda p, rng: next(iter(graph(p)["tensor_values"].values())).update({key: value}))
 
 
+def set_sizes(*sizes):
+    """gives the first tensor these sizes, and as many strides"""
+
+    def change(program, rng):
+        meta = next(iter(graph(program)["tensor_values"].values()))
+        meta.update(sizes=[{"as_int": s} for s in sizes], strides=[{"as_int": 1} for _ in sizes])
+
+    return edit(change)
+
+
 def set_argument(value):
     def change(program, rng):
         rng.choice([a for n in graph(program)["nodes"] for a in n["inputs"]])["arg"] = value
@@ -73,6 +83,8 @@ def null(*path):
 
 
 def expression(text):
+    """gives the first tensor one size, with this expression"""
+
     def change(program, rng):
         size = {"as_expr": {"expr_str": text, "hint": None}}
         next(iter(graph(program)["tensor_values"].values())).update(sizes=[size], strides=[{"as_int": 1}])
@@ -151,11 +163,11 @@ MUTATIONS = [
     Mutation("shell_target", set_node("target", "torch.ops.$(touch pwned).`id`"), EITHER, r"target|torch\.ops"),
     Mutation("escape_in_name", set_node("name", "\x1b[31mred\x1b[0m\r\n\x00\x07"), EITHER, r"name"),
     Mutation("lone_surrogate", retext(lambda t: t.replace(b'"target": "torch.ops.', b'"target": "torch.ops.\\ud800', 1)), EITHER, r"json|utf|target|surrogate"),
-    Mutation("negative_sizes", set_meta("sizes", [{"as_int": -5}, {"as_int": -(2**63)}]), EITHER, r"size|negative"),
-    Mutation("size_beyond_int64", set_meta("sizes", [{"as_int": 2**70}]), EITHER, r"size|integer|number|json|range|int"),
-    Mutation("size_overflow", set_meta("sizes", [{"as_int": 2**62}] * 6), EITHER, r"size|large|overflow"),
-    Mutation("size_float", set_meta("sizes", [{"as_int": 1.5}]), EITHER, r"size|int"),
-    Mutation("rank_100000", set_meta("sizes", [{"as_int": 1}] * 100_000), EITHER, r"size|rank|dimension"),
+    Mutation("negative_sizes", set_sizes(-5, -(2**63)), EITHER, r"size|negative"),
+    Mutation("size_beyond_int64", set_sizes(2**70), EITHER, r"size|integer|number|json|range|int"),
+    Mutation("size_overflow", set_sizes(*[2**62] * 6), EITHER, r"size|large|overflow"),
+    Mutation("size_float", set_sizes(1.5), EITHER, r"size|int"),
+    Mutation("rank_100000", set_sizes(*[1] * 100_000), EITHER, r"size|rank|dimension"),
     Mutation("fewer_strides", set_meta("strides", []), EITHER, r"stride"),
     Mutation("unknown_dtype", set_meta("dtype", 99), EITHER, r"dtype|type"),
     Mutation("dtype_text", set_meta("dtype", "float"), EITHER, r"dtype|type"),

@@ -80,12 +80,13 @@ def overlap(sample, rng):
 
 
 def bomb(sample, rng):
-    """a graph that unpacks to 600 MB of blanks"""
-    packed = zlib.compressobj(9, zlib.DEFLATED, -15)
-    block = b" " * 2**20
-    data = b"".join(packed.compress(block) for _ in range(600)) + packed.flush()
-    crc = rawzip.crc_with_zeros(0, 0)
-    record = Record(sample.graph, data, central={"size": 600 * 2**20, "method": rawzip.DEFLATED, "crc": crc})
+    """a graph that unpacks to 600 MB of blanks, with honest sizes and checksum"""
+    packer, block, crc, data = zlib.compressobj(9, zlib.DEFLATED, -15), b" " * 2**20, 0, b""
+    for _ in range(600):
+        data += packer.compress(block)
+        crc = zlib.crc32(block, crc)
+    data += packer.flush()
+    record = Record(sample.graph, data, method=rawzip.DEFLATED, unpacked=(crc, 600 * 2**20))
     return [record if n == sample.graph else Record(n, d) for n, d in sample.parts.items()]
 
 
