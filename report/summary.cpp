@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/summary.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "report/text.h"
+
+namespace neuroncheck::report {
+namespace {
+
+/// Position in reports: what stops a model first, what needs nothing last.
+int rankOf(Claim claim) {
+  switch (claim) {
+    case Claim::Unsupported:
+      return 0;
+    case Claim::CpuFallbackView:
+      return 1;
+    case Claim::Unknown:
+      return 2;
+    case Claim::Depends:
+      return 3;
+    case Claim::CpuFallback:
+      return 4;
+    case Claim::Decomposed:
+      return 5;
+    case Claim::Native:
+      return 6;
+    case Claim::NoDeviceWork:
+      break;
+  }
+  return 7;
+}
+
+void addOnce(std::vector<std::string>& out, const std::string& text) {
+  if (std::find(out.begin(), out.end(), text) == out.end()) {
+    out.push_back(text);
+  }
+}
+
+void addDtypes(std::vector<std::string>& out, const OpUse& use) {
+  const auto add = [&](const TensorValue& tensor) {
+    addOnce(out, std::string(shortName(tensor.spec.dtype)));
+  };
+  for (const Argument& argument : use.args) {
+    forEachTensor(argument.value, add);
+  }
+  if (out.empty()) {
+    for (const ArgValue& output : use.outputs) {
+      forEachTensor(output, add);
+    }
+  }
+}
+
+void addUse(OperatorRow& row, const OpUse& use, const UseClaim& claim) {
+  row.uses.push_back(&use);
+  addDtypes(row.dtypes, use);
+  row.confidence = weakest(row.confidence, claim.confidence);
+  row.stale = row.stale || claim.stale;
+  row.ageDays = std::max(row.ageDays, claim.ageDays);
+  row.remedy = row.remedy.empty() ? claim.remedy : row.remedy;
+  row.decidedBy = row.decidedBy.empty() ? claim.decidedBy : row.decidedBy;
+  for (const LeafClaim& leaf : claim.leaves) {
+    const bool known = std::any_of(row.missing.begin(), row.missing.end(),
+                                   [&](const LeafClaim& other) { return other.op == leaf.op; });
+    if (standsInTheWay(leaf.claim) && !known) {
+      row.missing.push_back(leaf);
+    }
+  }
+  for (const std::string& caveat : claim.caveats) {
+    addOnce(row.caveats, caveat);
+  }
+}
+
+const Evidence* evidenceOf(const ModelView& view, const std::string& id) {
+  const auto found = view.input->assessment.evidence.find(id);
+  return found == view.input->assessment.evidence.end() ? nullptr : &found->second;
+}
+
+std::string defaulted(bool isDefault) { return isDefault ? " (default)" : ""; }
+
+/// A path as a shell reads it.
+std::string shellWord(const std::string& path) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:+,=";
+  if (!path.empty() && path.find_first_not_of(kPlain) == std::string::npos) {
+    return path;
+  }
+  std::string out = "'";
+  for (const char c : path) {
+    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return out + "'";
+}
+
+/// "13 of 45 uses are" / "1 of 45 uses is".
+std::string uses(std::int64_t count, std::int64_t all) {
+  return fmt::format("{} of {} {}", count, counted(static_cast<std::size_t>(all), "use", "uses"),
+                     count == 1 ? "is" : "are");
+}
+
+}  // namespace
+
+std::vector<ModelView> modelViews(const RunRecord& record) {
+  std::vector<ModelView> out;
+  for (const InputResult& input : record.inputs) {
+    if (input.error) {
+      continue;
+    }
+    for (const ModelAssessment& judged : input.assessment.models) {
+      if (const Model* model = modelOf(input, judged)) {
+        out.push_back({&input, model, &judged, modelLabel(input, judged)});
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<OperatorRow> operatorRows(const ModelView& view) {
+  std::map<std::pair<int, std::string>, OperatorRow> rows;
+  std::map<std::pair<int, std::string>, std::set<std::string>> reasons;
+  for (const UseClaim& claim : view.judged->uses) {
+    if (claim.use >= view.model->uses.size()) {
+      continue;
+    }
+    const OpUse& use = view.model->uses[claim.use];
+    const auto key = std::pair(rankOf(claim.claim), use.op.str());
+    OperatorRow& row = rows[key];
+    if (row.uses.empty()) {
+      row.claim = claim.claim;
+      row.op = key.second;
+      row.reason = claim.reason;
+    }
+    reasons[key].insert(claim.reason);
+    row.otherReasons = reasons[key].size() - 1;
+    addUse(row, use, claim);
+  }
+  std::vector<OperatorRow> out;
+  for (auto& [key, row] : rows) {
+    out.push_back(std::move(row));
+  }
+  std::stable_sort(out.begin(), out.end(), [](const OperatorRow& a, const OperatorRow& b) {
+    return rankOf(a.claim) != rankOf(b.claim) ? rankOf(a.claim) < rankOf(b.claim)
+                                              : a.uses.size() > b.uses.size();
+  });
+  return out;
+}
+
+Tally tallyOf(const std::map<Claim, std::int64_t>& counts) {
+  Tally out;
+  for (const auto& [claim, count] : counts) {
+    switch (claim) {
+      case Claim::NoDeviceWork:
+        out.noWork += count;
+        break;
+      case Claim::Native:
+      case Claim::Decomposed:
+        out.native += count;
+        break;
+      case Claim::CpuFallback:
+        out.fallback += count;
+        break;
+      case Claim::CpuFallbackView:
+      case Claim::Unsupported:
+        out.refused += count;
+        break;
+      case Claim::Depends:
+      case Claim::Unknown:
+        out.open += count;
+        break;
+    }
+  }
+  return out;
+}
+
+std::vector<const Finding*> findingsOf(const ModelView& view) {
+  std::vector<const Finding*> out;
+  for (const auto* findings : {&view.input->assessment.fileFindings, &view.judged->findings}) {
+    for (const Finding& finding : *findings) {
+      out.push_back(&finding);
+    }
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Finding* a, const Finding* b) { return a->severity > b->severity; });
+  return out;
+}
+
+bool standsInTheWay(Claim claim) { return verdictOf(claim, true) > Verdict::ReadyUnconfirmed; }
+
+std::string headline(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Ready:
+      return "READY";
+    case Verdict::ReadyUnconfirmed:
+      return "READY, UNCONFIRMED";
+    case Verdict::RunsWithFallback:
+      return "RUNS WITH FALLBACK";
+    case Verdict::Unknown:
+      return "UNKNOWN";
+    case Verdict::Blocked:
+      break;
+  }
+  return "BLOCKED";
+}
+
+std::string verdictSentence(const ModelView& view, const Target& target) {
+  const Tally tally = tallyOf(view.judged->counts);
+  const auto errors = static_cast<std::size_t>(
+      std::count_if(view.judged->findings.begin(), view.judged->findings.end(),
+                    [](const Finding& finding) { return finding.severity == Severity::Error; }));
+  std::vector<std::string> parts;
+  if (tally.refused > 0) {
+    parts.push_back(uses(tally.refused, tally.all()) + " refused or would give wrong results");
+  }
+  if (errors > 0) {
+    parts.push_back(counted(errors, "finding is an error", "findings are errors"));
+  }
+  if (tally.open > 0) {
+    parts.push_back(uses(tally.open, tally.all()) + " open: no evidence decides");
+  }
+  if (tally.fallback > 0) {
+    parts.push_back(uses(tally.fallback, tally.all()) + " computed on the CPU");
+  }
+  if (tally.native > 0) {
+    parts.push_back(uses(tally.native, tally.all()) + " native" +
+                    (view.judged->verdict == Verdict::ReadyUnconfirmed
+                         ? ", on evidence that is stale or low"
+                         : ""));
+  }
+  if (tally.noWork > 0) {
+    parts.push_back(uses(tally.noWork, tally.all()) + " no device work");
+  }
+  if (parts.empty()) {
+    return "The model uses no operators.";
+  }
+  std::string out;
+  for (const std::string& part : parts) {
+    out += (out.empty() ? "" : "; ") + part;
+  }
+  if (view.judged->verdict == Verdict::Ready) {
+    out +=
+        fmt::format(". All device work is native by the evidence of {}", target.answeringRelease);
+  }
+  return out + ".";
+}
+
+std::string targetText(const Target& target) {
+  const std::string release = target.release.empty() ? target.answeringRelease : target.release;
+  return fmt::format("{} {}{}, chip {}{}, mode {}{}", target.product, release,
+                     defaulted(target.releaseDefaulted), target.chip,
+                     defaulted(target.chipDefaulted), name(target.mode),
+                     defaulted(target.modeDefaulted));
+}
+
+std::string targetCaution(const Target& target) {
+  if (target.releaseKnown) {
+    return "";
+  }
+  return fmt::format("Release {} is not in the database: {} answers, and every claim is stale.",
+                     target.release, target.answeringRelease);
+}
+
+std::string confidenceText(Confidence confidence, bool stale, std::int64_t ageDays) {
+  std::string out(name(confidence));
+  out += stale ? ", stale" : "";
+  if (ageDays >= 0) {
+    out += fmt::format(", {} old", counted(static_cast<std::size_t>(ageDays), "day", "days"));
+  }
+  return out;
+}
+
+std::string weakestEvidence(const ModelView& view) {
+  const ModelAssessment& judged = *view.judged;
+  const Evidence* evidence = evidenceOf(view, judged.weakestEvidence);
+  if (evidence == nullptr) {
+    if (tallyOf(judged.counts).open > 0) {
+      return "none: at least one use has no evidence";
+    }
+    return fmt::format("{}{}", name(judged.weakestConfidence), judged.anyStale ? ", stale" : "");
+  }
+  std::string out = confidenceText(evidence->confidence, evidence->stale, -1);
+  out += fmt::format(": {}, {} of {}", evidence->id, evidence->kind,
+                     evidence->release.empty() ? "no release" : evidence->release);
+  out += evidence->observed.empty() ? ", undated" : ", " + evidence->observed;
+  out += evidence->source.empty() ? "" : " (" + evidence->source + ")";
+  return out;
+}
+
+std::string confirmation(const ModelView& view, const Target& target) {
+  if (view.judged->verdict == Verdict::Ready) {
+    return "";
+  }
+  return fmt::format(
+      "import the vendor's operator table of {}, probe an installed backend, or run the cases on "
+      "the device",
+      target.release.empty() ? target.answeringRelease : target.release);
+}
+
+std::vector<std::pair<std::string, std::string>> openQuestions(const RunRecord& record) {
+  const std::string why =
+      record.device == "none"
+          ? "no device was used; this is a reading of the file against the operator database"
+          : "the cases of this model were not run on " + record.device;
+  return {{"compiles", "not checked: " + why},
+          {"runs on the device", "not checked: " + why},
+          {"numbers agree", "not checked: " + why}};
+}
+
+std::vector<std::pair<std::string, std::string>> nextSteps(const RunRecord& record,
+                                                           const std::vector<ModelView>& views) {
+  std::vector<std::pair<std::string, std::string>> out;
+  const auto blockers = rankBlockers(record);
+  const auto op = std::find_if(blockers.begin(), blockers.end(),
+                               [](const Blocker& b) { return b.kind == "operator"; });
+  if (op != blockers.end()) {
+    out.emplace_back("neuron-check db show " + op->what,
+                     "every row about it, and what would decide");
+  }
+  if (worstVerdict(record) > Verdict::Ready && !views.empty()) {
+    out.emplace_back("neuron-check db import TABLE --db my.db",
+                     "load the vendor's table, or your own measurements");
+  }
+  const auto worstView = std::max_element(
+      views.begin(), views.end(),
+      [](const ModelView& a, const ModelView& b) { return a.judged->verdict < b.judged->verdict; });
+  if (worstView != views.end()) {
+    const std::string path = shellWord(worstView->input->inventory.path);
+    if (record.inputs.size() > 1) {
+      out.emplace_back("neuron-check " + path, "the full report of one model");
+    } else {
+      out.emplace_back("neuron-check -v " + path, "every place and every use");
+    }
+    if (record.target.mode == ExecutionMode::Eager) {
+      out.emplace_back("neuron-check --mode compile " + path,
+                       "eager evidence says nothing of torch.compile");
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> placesOf(const OperatorRow& row) {
+  std::vector<std::string> out;
+  std::set<std::string> seen;
+  for (const OpUse* use : row.uses) {
+    std::string place = use->source.known() ? use->source.str() : "node " + use->node;
+    if (seen.insert(place).second) {
+      out.push_back(std::move(place));
+    }
+  }
+  return out;
+}
+
+std::string placeText(const FindingPlace& place) {
+  std::string out =
+      place.source.known() ? place.source.str() : (place.node.empty() ? "" : "node " + place.node);
+  if (!place.op.empty()) {
+    out += (out.empty() ? "" : ": ") + place.op;
+  }
+  if (!place.detail.empty()) {
+    out += (out.empty() ? "" : ", ") + place.detail;
+  }
+  return out;
+}
+
+}  // namespace neuroncheck::report

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// The full report of one model.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "report/terminal_reporter.h"
+#include "report/text.h"
+
+namespace neuroncheck::report {
+namespace {
+
+constexpr std::size_t kShownBlockers = 6;
+constexpr std::size_t kShownPlaces = 3;
+constexpr std::size_t kShownOpenRules = 4;
+constexpr std::size_t kWideEnoughForReasons = 110;
+
+std::string more(std::size_t count, std::string_view what) {
+  return fmt::format("+{} more {} (-v shows all)", count, what);
+}
+
+/// The first places, or all with -v, as one text.
+std::string placeList(const TerminalPage& page, const std::vector<std::string>& places) {
+  const std::size_t shown =
+      page.verbosity() > 0 ? places.size() : std::min(places.size(), kShownPlaces);
+  std::string out;
+  for (std::size_t index = 0; index < shown; ++index) {
+    out += (index == 0 ? "" : ", ") + places[index];
+  }
+  if (shown < places.size()) {
+    out += fmt::format(", +{} more", places.size() - shown);
+  }
+  return out;
+}
+
+std::string modelText(const ModelView& view) {
+  std::string out(name(view.input->inventory.kind));
+  if (!view.input->inventory.producer.empty()) {
+    out += ", " + view.input->inventory.producer;
+  }
+  if (!view.model->dialect.empty()) {
+    out += ", dialect " + view.model->dialect;
+  }
+  if (!view.model->madeOn.empty()) {
+    out += fmt::format(", made on {}", fmt::join(view.model->madeOn, " and "));
+  }
+  return out;
+}
+
+void writeVerdict(TerminalPage& page, const RunRecord& record, const ModelView& view) {
+  const std::string word = headline(view.judged->verdict);
+  const std::size_t room = page.width() - word.size() - 2;
+  page.line(page.inked(inkOf(view.judged->verdict), word) + "  " +
+            shortenedLeft(printable(view.label), room));
+  page.paragraph(2, verdictSentence(view, record.target));
+  page.blank();
+  writeTarget(page, record);
+  page.field("Evidence", "weakest is " + weakestEvidence(view));
+  if (const std::string confirm = confirmation(view, record.target); !confirm.empty()) {
+    page.field("To confirm", confirm);
+  }
+  page.field("Model", modelText(view));
+  for (const std::string& note : view.model->notes) {
+    page.field("Note", note);
+  }
+}
+
+void writeBlocker(TerminalPage& page, std::size_t number, const OperatorRow& row) {
+  constexpr std::size_t kLabel = 10;
+  page.line(fmt::format(
+      "  {}. {}  {}", number, page.inked(Ink::Bold, printable(row.op)),
+      page.inked(inkOf(row.claim),
+                 fmt::format("{}, {}", name(row.claim), counted(row.uses.size(), "use", "uses")))));
+  page.field("   at", placeList(page, placesOf(row)), kLabel);
+  std::string reason = row.reason.empty() ? "no reason is recorded" : row.reason;
+  if (row.otherReasons > 0) {
+    reason += fmt::format(" (and {} for other uses)",
+                          counted(row.otherReasons, "other reason", "other reasons"));
+  }
+  page.field("   why", reason, kLabel);
+  for (const LeafClaim& leaf : row.missing) {
+    if (leaf.op != row.op) {
+      page.field("   needs", fmt::format("{}: {}", leaf.op, name(leaf.claim)), kLabel);
+    }
+  }
+  if (!row.decidedBy.empty()) {
+    page.field("   decides", "argument " + row.decidedBy, kLabel);
+  }
+  if (!row.remedy.empty()) {
+    page.field("   do", row.remedy, kLabel);
+  }
+}
+
+void writeBlockers(TerminalPage& page, const ModelView& view,
+                   const std::vector<OperatorRow>& rows) {
+  std::vector<const OperatorRow*> blockers;
+  for (const OperatorRow& row : rows) {
+    if (standsInTheWay(row.claim)) {
+      blockers.push_back(&row);
+    }
+  }
+  if (blockers.empty()) {
+    return;
+  }
+  page.heading(view.judged->verdict == Verdict::Blocked ? "WHAT BLOCKS" : "WHAT STANDS IN THE WAY");
+  const std::size_t shown =
+      page.verbosity() > 0 ? blockers.size() : std::min(blockers.size(), kShownBlockers);
+  for (std::size_t index = 0; index < shown; ++index) {
+    writeBlocker(page, index + 1, *blockers[index]);
+  }
+  if (shown < blockers.size()) {
+    page.line("  " + more(blockers.size() - shown, "operators"));
+  }
+}
+
+/// Widths of the operator table, from what stands in it.
+struct TableWidths {
+  std::size_t op = 8;
+  std::size_t dtypes = 6;
+  std::size_t evidence = 8;
+};
+
+std::string dtypesText(const OperatorRow& row) {
+  return row.dtypes.empty() ? "-" : fmt::format("{}", fmt::join(row.dtypes, ","));
+}
+
+TableWidths widthsOf(const std::vector<OperatorRow>& rows, std::size_t width) {
+  TableWidths out;
+  for (const OperatorRow& row : rows) {
+    out.op = std::max(out.op, columns(printable(row.op)));
+    out.dtypes = std::max(out.dtypes, columns(dtypesText(row)));
+    out.evidence =
+        std::max(out.evidence, columns(confidenceText(row.confidence, row.stale, row.ageDays)));
+  }
+  out.dtypes = std::min<std::size_t>(out.dtypes, 12);
+  const std::size_t rest = out.dtypes + std::min<std::size_t>(out.evidence, 24) + 4 + 5 + 6;
+  out.op = std::min(out.op, width > rest + 16 ? width - rest : 16);
+  return out;
+}
+
+void writeRow(TerminalPage& page, const OperatorRow& row, const TableWidths& widths) {
+  std::string text = fmt::format(
+      "    {}  {:>5}  {}  ", padded(shortened(printable(row.op), widths.op), widths.op),
+      row.uses.size(), padded(shortened(dtypesText(row), widths.dtypes), widths.dtypes));
+  const std::string evidence = confidenceText(row.confidence, row.stale, row.ageDays);
+  const std::string reason = printable(row.reason);
+  if (page.width() >= kWideEnoughForReasons && !reason.empty()) {
+    text += padded(evidence, widths.evidence) + "  ";
+    page.line(text + shortened(reason, page.width() - columns(text)));
+    return;
+  }
+  page.line(text + shortened(evidence, page.width() - columns(text)));
+  if (standsInTheWay(row.claim) && !reason.empty()) {
+    page.line(page.inked(Ink::Dim, "      " + shortened(reason, page.width() - 6)));
+  }
+}
+
+/// Operators that need nothing of the device, as one list: they only have to be known to be there.
+void writeNoWork(TerminalPage& page, const std::vector<OperatorRow>& rows) {
+  std::string text;
+  for (const OperatorRow& row : rows) {
+    if (row.claim == Claim::NoDeviceWork) {
+      text += fmt::format("{}{} x{}", text.empty() ? "" : ", ", row.op, row.uses.size());
+    }
+  }
+  page.paragraph(4, text);
+}
+
+void writeOperators(TerminalPage& page, const std::vector<OperatorRow>& rows) {
+  if (rows.empty()) {
+    return;
+  }
+  page.heading("OPERATORS BY CLAIM");
+  const TableWidths widths = widthsOf(rows, page.width());
+  page.line(page.inked(Ink::Dim, fmt::format("    {}  {:>5}  {}  {}", padded("operator", widths.op),
+                                             "uses", padded("dtypes", widths.dtypes), "evidence")));
+  for (std::size_t index = 0; index < rows.size(); ++index) {
+    const OperatorRow& row = rows[index];
+    if (index == 0 || row.claim != rows[index - 1].claim) {
+      std::size_t uses = 0;
+      for (const OperatorRow& other : rows) {
+        uses += other.claim == row.claim ? other.uses.size() : 0;
+      }
+      page.line(fmt::format("  {}  {}", page.inked(inkOf(row.claim), name(row.claim)),
+                            counted(uses, "use", "uses")));
+      if (row.claim == Claim::NoDeviceWork) {
+        writeNoWork(page, rows);
+      }
+    }
+    if (row.claim != Claim::NoDeviceWork) {
+      writeRow(page, row, widths);
+    }
+  }
+}
+
+void writeCaveats(TerminalPage& page, const std::vector<OperatorRow>& rows) {
+  bool first = true;
+  for (const OperatorRow& row : rows) {
+    for (const std::string& caveat : row.caveats) {
+      if (first) {
+        page.heading("CAVEATS OF NATIVE OPERATORS");
+        first = false;
+      }
+      page.paragraph(2, row.op + ": " + caveat, 4);
+    }
+  }
+}
+
+void writeFinding(TerminalPage& page, const Finding& finding) {
+  const std::string code = finding.code.empty() ? "" : " (" + finding.code + ")";
+  page.line(fmt::format(
+      "  {} {}{}  {}", page.inked(inkOf(finding.severity), name(finding.severity)),
+      printable(finding.rule), printable(code), page.inked(Ink::Bold, printable(finding.title))));
+  page.paragraph(6, finding.message);
+  std::vector<std::string> places;
+  for (const FindingPlace& place : finding.places) {
+    places.push_back(placeText(place));
+  }
+  const std::size_t shown =
+      page.verbosity() > 0 ? places.size() : std::min(places.size(), kShownPlaces);
+  for (std::size_t index = 0; index < shown; ++index) {
+    page.paragraph(6, "at " + places[index], 3);
+  }
+  if (shown < places.size()) {
+    page.line("      " + more(places.size() - shown, "places"));
+  }
+  if (!finding.remedy.empty()) {
+    page.paragraph(6, "do " + finding.remedy, 3);
+  }
+}
+
+void writeFindings(TerminalPage& page, const ModelView& view) {
+  const std::vector<const Finding*> findings = findingsOf(view);
+  if (findings.empty()) {
+    return;
+  }
+  std::string counts;
+  for (const auto& [severity, words] :
+       {std::pair(Severity::Error, std::pair("error", "errors")),
+        std::pair(Severity::Warning, std::pair("warning", "warnings")),
+        std::pair(Severity::Note, std::pair("note", "notes"))}) {
+    const auto count = std::count_if(findings.begin(), findings.end(), [&](const Finding* finding) {
+      return finding->severity == severity;
+    });
+    if (count > 0) {
+      counts += counts.empty() ? "" : ", ";
+      counts += counted(static_cast<std::size_t>(count), words.first, words.second);
+    }
+  }
+  page.heading("FINDINGS: " + counts);
+  for (const Finding* finding : findings) {
+    writeFinding(page, *finding);
+  }
+}
+
+void writeNotChecked(TerminalPage& page, const RunRecord& record, const ModelView& view) {
+  page.heading("NOT CHECKED");
+  const auto questions = openQuestions(record);
+  std::string open;
+  for (const auto& [question, why] : questions) {
+    open += (open.empty() ? "" : ", ") + question;
+  }
+  page.paragraph(2, open + ": " + questions.front().second);
+  const std::vector<NotChecked>& rules = view.judged->notChecked;
+  const std::size_t shown =
+      page.verbosity() > 0 ? rules.size() : std::min(rules.size(), kShownOpenRules);
+  for (std::size_t index = 0; index < shown; ++index) {
+    const NotChecked& rule = rules[index];
+    page.paragraph(2,
+                   fmt::format("{}: {}{}", rule.what, rule.why,
+                               rule.how.empty() ? "" : " To check: " + rule.how),
+                   4);
+  }
+  if (shown < rules.size()) {
+    page.line("  " + more(rules.size() - shown, "rules that no file can decide"));
+  }
+}
+
+void writeUses(TerminalPage& page, const ModelView& view) {
+  page.heading("EVERY USE");
+  for (const UseClaim& claim : view.judged->uses) {
+    if (claim.use >= view.model->uses.size()) {
+      continue;
+    }
+    const OpUse& use = view.model->uses[claim.use];
+    std::string arguments;
+    for (const Argument& argument : use.args) {
+      if (!argument.isDefault) {
+        arguments += (arguments.empty() ? "" : ", ") + argument.name + "=" + text(argument.value);
+      }
+    }
+    page.paragraph(2,
+                   fmt::format("{} {}({}) {}{}", name(claim.claim), use.op.str(), arguments,
+                               use.source.known() ? "at " + use.source.str() : "node " + use.node,
+                               use.graph.empty() ? "" : " in " + use.graph),
+                   4);
+  }
+}
+
+}  // namespace
+
+void writeModel(TerminalPage& page, const RunRecord& record, const ModelView& view) {
+  const std::vector<OperatorRow> rows = operatorRows(view);
+  writeVerdict(page, record, view);
+  writeBlockers(page, view, rows);
+  writeOperators(page, rows);
+  writeFindings(page, view);
+  writeCaveats(page, rows);
+  if (page.verbosity() > 0) {
+    writeUses(page, view);
+  }
+  writeNotChecked(page, record, view);
+}
+
+}  // namespace neuroncheck::report
