@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opdb/database_locate.h"
+
+#include "opdb/location.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace neuroncheck::opdb {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kRelative = "share/neuron-check/operators.db";
+
+/// Empty when unset. Nothing in the program changes the environment after start.
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+bool isFile(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+fs::path folderOf(const std::string& executablePath) {
+  std::error_code error;
+  const fs::path program =
+      executablePath.empty() ? fs::read_symlink("/proc/self/exe", error) : fs::path(executablePath);
+  const fs::path canonical = fs::weakly_canonical(program, error);
+  return (error ? program : canonical).parent_path();
+}
+
+}  // namespace
+
+std::optional<std::string> userDatabasePath() {
+  const std::string data = environment("XDG_DATA_HOME");
+  const std::string home = environment("HOME");
+  if (data.empty() && home.empty()) {
+    return std::nullopt;
+  }
+  const fs::path base = data.empty() ? fs::path(home) / ".local" / "share" : fs::path(data);
+  return (base / "neuron-check" / "operators.db").string();
+}
+
+DatabaseLocation findDefaultDatabase(const std::string& executablePath) {
+  DatabaseLocation location;
+  const auto look = [&](const fs::path& path, std::string_view what) {
+    location.tried.push_back(fmt::format("{} ({})", path.string(), what));
+    if (!isFile(path)) {
+      return false;
+    }
+    location.path = path.string();
+    return true;
+  };
+  if (const std::string named = environment("NEURON_CHECK_DB"); !named.empty()) {
+    look(named, "NEURON_CHECK_DB");
+    return location;
+  }
+  if (const auto user = userDatabasePath(); user && look(*user, "copy made by db import")) {
+    location.isUserCopy = true;
+    return location;
+  }
+  const fs::path folder = folderOf(executablePath);
+  for (const fs::path& base : {folder.parent_path(), folder.parent_path().parent_path()}) {
+    if (look(base / kRelative, "beside the program")) {
+      return location;
+    }
+  }
+  look(fs::path(NEURONCHECK_DATADIR) / "neuron-check" / "operators.db", "installed data");
+  return location;
+}
+
+Result<std::string> findDefaultDatabase() {
+  const DatabaseLocation location = findDefaultDatabase({});
+  if (location.path) {
+    return *location.path;
+  }
+  return inputError(
+      fmt::format("no operator database found; looked at {}", fmt::join(location.tried, ", ")));
+}
+
+}  // namespace neuroncheck::opdb

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "opdb/import_foreign.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "opdb/words.h"
+
+namespace neuroncheck::opdb {
+namespace {
+
+constexpr std::array<std::string_view, 12> kOpHeaders = {
+    "op",      "operator",   "operators", "aten op",  "aten operator", "operator name",
+    "op name", "pytorch op", "torch op",  "function", "api",           "name"};
+constexpr std::array<std::string_view, 6> kDTypeHeaders = {
+    "dtype", "dtypes", "data type", "data types", "supported dtypes", "supported data types"};
+constexpr std::array<std::string_view, 8> kNoteHeaders = {
+    "note", "notes", "comment", "comments", "limitations", "remarks", "description", "details"};
+
+struct StatusSpelling {
+  std::string_view word;
+  SupportStatus status;
+};
+constexpr std::array<StatusSpelling, 27> kStatusSpellings = {{
+    {"native", SupportStatus::Native},
+    {"supported", SupportStatus::Native},
+    {"fully supported", SupportStatus::Native},
+    {"full", SupportStatus::Native},
+    {"yes", SupportStatus::Native},
+    {"✅", SupportStatus::Native},
+    {"✔", SupportStatus::Native},
+    {"✓", SupportStatus::Native},
+    {"partial", SupportStatus::Partial},
+    {"partially supported", SupportStatus::Partial},
+    {"decomposed", SupportStatus::Decomposed},
+    {"cpu-fallback", SupportStatus::CpuFallback},
+    {"cpu fallback", SupportStatus::CpuFallback},
+    {"fallback", SupportStatus::CpuFallback},
+    {"falls back to cpu", SupportStatus::CpuFallback},
+    {"cpu", SupportStatus::CpuFallback},
+    {"unsupported", SupportStatus::Unsupported},
+    {"not supported", SupportStatus::Unsupported},
+    {"no", SupportStatus::Unsupported},
+    {"❌", SupportStatus::Unsupported},
+    {"✗", SupportStatus::Unsupported},
+    {"unknown", SupportStatus::Unknown},
+    {"untested", SupportStatus::Unknown},
+    {"not tested", SupportStatus::Unknown},
+    {"n/a", SupportStatus::Unknown},
+    {"-", SupportStatus::Unknown},
+    {"?", SupportStatus::Unknown},
+}};
+
+struct Columns {
+  std::optional<std::size_t> op;
+  std::optional<std::size_t> status;
+  std::optional<std::size_t> dtype;
+  std::optional<std::size_t> note;
+};
+
+tl::unexpected<Error> columnError(const Table& table, std::string_view what) {
+  return fail(ErrorCode::Usage, fmt::format("table in line {}: {}; its columns are: {}", table.line,
+                                            what, fmt::join(table.header, " | ")));
+}
+
+/// A column by header word or number from 1.
+Result<std::optional<std::size_t>> named(const Table& table, const std::string& wanted) {
+  if (const auto column = table.column(wanted)) {
+    return column;
+  }
+  std::size_t number = 0;
+  const char* const end = wanted.data() + wanted.size();
+  const auto parsed = std::from_chars(wanted.data(), end, number);
+  if (parsed.ec == std::errc() && parsed.ptr == end && number >= 1 &&
+      number <= table.header.size()) {
+    return number - 1;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> firstOf(const Table& table, std::span<const std::string_view> words) {
+  for (const std::string_view word : words) {
+    if (const auto column = table.column(word)) {
+      return column;
+    }
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<std::size_t>> statusColumn(const Table& table) {
+  std::vector<std::size_t> candidates;
+  for (std::size_t i = 0; i < table.header.size(); ++i) {
+    const std::string word = lowered(table.header[i]);
+    const bool aboutDTypes = word.find("type") != std::string::npos;
+    if (!aboutDTypes &&
+        (word.find("status") != std::string::npos || word.find("support") != std::string::npos)) {
+      candidates.push_back(i);
+    }
+  }
+  if (candidates.size() > 1) {
+    return columnError(table,
+                       "several columns could hold the status; name one with --status-column");
+  }
+  return candidates.empty() ? std::nullopt : std::optional(candidates.front());
+}
+
+Result<Columns> chooseColumns(const Table& table, const ImportOptions& options) {
+  Columns columns;
+  const auto choose = [&](const std::string& wanted,
+                          auto guess) -> Result<std::optional<std::size_t>> {
+    if (!wanted.empty()) {
+      return named(table, wanted);
+    }
+    return guess();
+  };
+  NEURONCHECK_TRY(columns.op, choose(options.opColumn, [&] { return firstOf(table, kOpHeaders); }));
+  NEURONCHECK_TRY(columns.status,
+                  choose(options.statusColumn, [&]() -> Result<std::optional<std::size_t>> {
+                    if (!columns.op) {
+                      return std::nullopt;
+                    }
+                    return statusColumn(table);
+                  }));
+  NEURONCHECK_TRY(columns.dtype,
+                  choose(options.dtypeColumn, [&] { return firstOf(table, kDTypeHeaders); }));
+  NEURONCHECK_TRY(columns.note,
+                  choose(options.noteColumn, [&] { return firstOf(table, kNoteHeaders); }));
+  return columns;
+}
+
+std::optional<SupportStatus> statusOf(const std::string& cell, const ImportOptions& options) {
+  const std::string word = lowered(cell);
+  if (const auto mapped = options.statusWords.find(word); mapped != options.statusWords.end()) {
+    return mapped->second;
+  }
+  // A sign may stand before a word that says the same: "✅ Supported".
+  const auto spelled = [](std::string_view text) -> std::optional<SupportStatus> {
+    const auto* found = std::ranges::find(kStatusSpellings, text, &StatusSpelling::word);
+    return found == kStatusSpellings.end() ? std::nullopt : std::optional(found->status);
+  };
+  if (const auto known = spelled(word)) {
+    return known;
+  }
+  const std::size_t space = word.find(' ');
+  if (space == std::string::npos) {
+    return std::nullopt;
+  }
+  const auto sign = spelled(word.substr(0, space));
+  const auto rest = spelled(trimmed(std::string_view(word).substr(space)));
+  return sign && rest == sign ? rest : std::nullopt;
+}
+
+std::string describe(const Table& table, const Columns& columns) {
+  const auto word = [&](const std::optional<std::size_t>& column) {
+    return column ? fmt::format("'{}'", table.header[*column]) : std::string("none");
+  };
+  return fmt::format("table in line {}{}: operator = {}, status = {}, dtypes = {}, note = {}",
+                     table.line, table.title.empty() ? "" : fmt::format(" ({})", table.title),
+                     word(columns.op), word(columns.status), word(columns.dtype),
+                     word(columns.note));
+}
+
+}  // namespace
+
+Result<std::vector<FieldRow>> foreignRows(const Table& table, const OperatorNames& names,
+                                          const ImportOptions& options, ImportReport& report) {
+  NEURONCHECK_TRY(const Columns columns, chooseColumns(table, options));
+  std::vector<FieldRow> rows;
+  if (!columns.op || !columns.status) {
+    report.notes.push_back(fmt::format(
+        "table in line {} left out: no column for the {} (its columns are: {})", table.line,
+        columns.op ? "status" : "operator", fmt::join(table.header, " | ")));
+    return rows;
+  }
+  report.mapping.push_back(describe(table, columns));
+  report.problems.insert(report.problems.end(), table.problems.begin(), table.problems.end());
+  report.rows += table.rows.size() + table.problems.size();
+  for (const TableRow& row : table.rows) {
+    const std::string& word = row.cells[*columns.status];
+    const auto status = statusOf(word, options);
+    if (!status) {
+      ++report.unknownWords[word];
+      report.problems.push_back(
+          {row.line, fmt::format("the status word '{}' is not understood", word)});
+      continue;
+    }
+    const std::vector<std::string> ops = OperatorNames::split(row.cells[*columns.op]);
+    if (ops.empty()) {
+      report.problems.push_back({row.line, "no operator is named"});
+    }
+    for (const std::string& op : ops) {
+      const auto match = names.resolve(op);
+      if (!match) {
+        report.problems.push_back({row.line, match.error().message});
+        continue;
+      }
+      RowFields fields = {{"op", match->op},
+                          {"scope", std::string(name(match->scope))},
+                          {"status", std::string(name(*status))},
+                          {"dtypes", columns.dtype ? row.cells[*columns.dtype] : ""},
+                          {"note", columns.note ? row.cells[*columns.note] : ""}};
+      rows.push_back({row.line, std::move(fields)});
+    }
+  }
+  return rows;
+}
+
+}  // namespace neuroncheck::opdb
