@@ -23,7 +23,7 @@ std::string realText(double value) {
   if (!std::isfinite(value)) {
     return std::isnan(value) ? "nan" : "oo";
   }
-  std::string out = fmt::format("{}", value);
+  const std::string out = fmt::format("{}", value);
   const bool plain = out.find_first_not_of("0123456789") == std::string::npos;
   return plain ? out + ".0" : out;
 }
@@ -388,14 +388,14 @@ class Normalizer {
     std::vector<Polynomial> args = gather(expr);
     std::optional<Ratio> best;
     std::vector<std::string> texts;
-    const Polynomial* last = nullptr;
+    Polynomial last;
     for (const Polynomial& arg : args) {
       if (const auto value = constantOf(arg)) {
         const bool better = !best || (expr.head() == "Max" ? *value > *best : *value < *best);
         best = better ? value : best;
       } else {
         texts.push_back(spent(textOf(arg)).text);
-        last = &arg;
+        last = arg;
       }
     }
     sortUnique(texts);
@@ -403,7 +403,7 @@ class Normalizer {
       return constant(*best);
     }
     if (texts.size() == 1 && !best) {
-      return *last;
+      return last;
     }
     if (best) {
       texts.insert(texts.begin(), textOf(constant(*best)).text);
@@ -415,6 +415,7 @@ class Normalizer {
     const bool isAnd = expr.head() == "And";
     std::vector<Polynomial> args = gather(expr);
     std::vector<std::string> texts;
+    texts.reserve(args.size());
     for (const Polynomial& arg : args) {
       texts.push_back(spent(textOf(arg)).atLeast(Bind::Atom));
     }
