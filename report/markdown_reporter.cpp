@@ -68,7 +68,7 @@ void writeBlockers(const std::vector<OperatorRow>& rows, bool all, std::ostream&
     }
     fmt::print(out, "| {} | {} | {} | ", code(row.op), name(row.claim), row.uses.size());
     writePlaces(placesOf(row), all, out);
-    fmt::print(out, " | {} | {} |\n", markdown(row.reason), markdown(row.remedy));
+    fmt::print(out, " | {} | {} |\n", markdown(reasonOf(row)), markdown(row.remedy));
   }
 }
 
@@ -125,10 +125,24 @@ void writeNotChecked(const RunRecord& record, const ModelView& view, bool all, s
   }
 }
 
+/// "45 uses: 1 refused, or would give wrong results; 44 native".
+std::string partsText(const ModelView& view) {
+  std::string out = counted(view.model->uses.size(), "use", "uses");
+  std::string separator = ": ";
+  for (const auto& [count, words] : verdictParts(view)) {
+    out += fmt::format("{}{} {}", separator, count, words);
+    separator = "; ";
+  }
+  if (const std::size_t errors = errorCount(view); errors > 0) {
+    out += "; " + counted(errors, "finding is", "findings are") + " of severity error";
+  }
+  return out;
+}
+
 void writeModel(const RunRecord& record, const ModelView& view, bool all, std::ostream& out) {
   const auto rows = operatorRows(view);
-  fmt::print(out, "\n### {}: {}\n\n{}\n\nWeakest evidence: {}.", headline(view.judged->verdict),
-             code(view.label), markdown(verdictSentence(view, record.target)),
+  fmt::print(out, "\n### {}: {}\n\n{} {}.\n\nWeakest evidence: {}.", headline(view.judged->verdict),
+             code(view.label), markdown(verdictSentence(view, record.target)), partsText(view),
              markdown(weakestEvidence(view)));
   if (const std::string confirm = confirmation(view, record.target); !confirm.empty()) {
     fmt::print(out, " To confirm: {}.", markdown(confirm));

@@ -95,12 +95,6 @@ std::string shellWord(const std::string& path) {
   return out + "'";
 }
 
-/// "13 of 45 uses are" / "1 of 45 uses is".
-std::string uses(std::int64_t count, std::int64_t all) {
-  return fmt::format("{} of {} {}", count, counted(static_cast<std::size_t>(all), "use", "uses"),
-                     count == 1 ? "is" : "are");
-}
-
 }  // namespace
 
 std::vector<ModelView> modelViews(const RunRecord& record) {
@@ -205,45 +199,50 @@ std::string headline(Verdict verdict) {
   return "BLOCKED";
 }
 
-std::string verdictSentence(const ModelView& view, const Target& target) {
+std::vector<std::pair<std::int64_t, std::string>> verdictParts(const ModelView& view) {
   const Tally tally = tallyOf(view.judged->counts);
-  const auto errors = static_cast<std::size_t>(
-      std::count_if(view.judged->findings.begin(), view.judged->findings.end(),
-                    [](const Finding& finding) { return finding.severity == Severity::Error; }));
-  std::vector<std::string> parts;
-  if (tally.refused > 0) {
-    parts.push_back(uses(tally.refused, tally.all()) + " refused or would give wrong results");
+  const bool unconfirmed = view.judged->verdict == Verdict::ReadyUnconfirmed;
+  std::vector<std::pair<std::int64_t, std::string>> out;
+  for (const auto& [count, words] :
+       {std::pair(tally.refused, "refused, or would give wrong results"),
+        std::pair(tally.open, "open: no evidence decides"),
+        std::pair(tally.fallback, "computed on the CPU, through the fallback"),
+        std::pair(tally.native,
+                  unconfirmed ? "native, some on evidence that is stale or low" : "native"),
+        std::pair(tally.noWork, "no device work")}) {
+    if (count > 0) {
+      out.emplace_back(count, words);
+    }
   }
-  if (errors > 0) {
-    parts.push_back(counted(errors, "finding is an error", "findings are errors"));
+  return out;
+}
+
+std::size_t errorCount(const ModelView& view) {
+  const auto findings = findingsOf(view);
+  return static_cast<std::size_t>(
+      std::count_if(findings.begin(), findings.end(),
+                    [](const Finding* finding) { return finding->severity == Severity::Error; }));
+}
+
+std::string verdictSentence(const ModelView& view, const Target& target) {
+  switch (view.judged->verdict) {
+    case Verdict::Ready:
+      return fmt::format("By the evidence of {} all device work is native.",
+                         target.answeringRelease);
+    case Verdict::ReadyUnconfirmed:
+      return "All device work is native, but not all of the evidence is of this release and "
+             "trustworthy.";
+    case Verdict::RunsWithFallback:
+      return "By the evidence the model runs, parts of it on the host: each such call copies its "
+             "tensors there "
+             "and back.";
+    case Verdict::Unknown:
+      return "Nothing known refuses the model, and something in it is not known.";
+    case Verdict::Blocked:
+      break;
   }
-  if (tally.open > 0) {
-    parts.push_back(uses(tally.open, tally.all()) + " open: no evidence decides");
-  }
-  if (tally.fallback > 0) {
-    parts.push_back(uses(tally.fallback, tally.all()) + " computed on the CPU");
-  }
-  if (tally.native > 0) {
-    parts.push_back(uses(tally.native, tally.all()) + " native" +
-                    (view.judged->verdict == Verdict::ReadyUnconfirmed
-                         ? ", on evidence that is stale or low"
-                         : ""));
-  }
-  if (tally.noWork > 0) {
-    parts.push_back(uses(tally.noWork, tally.all()) + " no device work");
-  }
-  if (parts.empty()) {
-    return "The model uses no operators.";
-  }
-  std::string out;
-  for (const std::string& part : parts) {
-    out += (out.empty() ? "" : "; ") + part;
-  }
-  if (view.judged->verdict == Verdict::Ready) {
-    out +=
-        fmt::format(". All device work is native by the evidence of {}", target.answeringRelease);
-  }
-  return out + ".";
+  return "By the evidence the model does not run on the device as it is, or gives wrong results "
+         "there.";
 }
 
 std::string targetText(const Target& target) {
@@ -301,11 +300,9 @@ std::string confirmation(const ModelView& view, const Target& target) {
 std::vector<std::pair<std::string, std::string>> openQuestions(const RunRecord& record) {
   const std::string why =
       record.device == "none"
-          ? "no device was used; this is a reading of the file against the operator database"
+          ? "no device was used, this is a reading of the file against the operator database"
           : "the cases of this model were not run on " + record.device;
-  return {{"compiles", "not checked: " + why},
-          {"runs on the device", "not checked: " + why},
-          {"numbers agree", "not checked: " + why}};
+  return {{"compiles", why}, {"runs on the device", why}, {"numbers agree", why}};
 }
 
 std::vector<std::pair<std::string, std::string>> nextSteps(const RunRecord& record,
@@ -315,7 +312,7 @@ std::vector<std::pair<std::string, std::string>> nextSteps(const RunRecord& reco
   const auto op = std::find_if(blockers.begin(), blockers.end(),
                                [](const Blocker& b) { return b.kind == "operator"; });
   if (op != blockers.end()) {
-    out.emplace_back("neuron-check db show " + op->what,
+    out.emplace_back("neuron-check db show " + shellWord(op->what),
                      "every row about it, and what would decide");
   }
   if (worstVerdict(record) > Verdict::Ready && !views.empty()) {
@@ -338,6 +335,11 @@ std::vector<std::pair<std::string, std::string>> nextSteps(const RunRecord& reco
     }
   }
   return out;
+}
+
+std::string reasonOf(const OperatorRow& row) {
+  const bool named = row.reason.starts_with(row.op + " ");
+  return named ? row.reason.substr(row.op.size() + 1) : row.reason;
 }
 
 std::vector<std::string> placesOf(const OperatorRow& row) {

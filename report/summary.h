@@ -61,9 +61,14 @@ struct Tally {
 
 /// "BLOCKED", "RUNS WITH FALLBACK": the verdict as a headline.
 [[nodiscard]] std::string headline(Verdict verdict);
-/// One sentence on why the model has its verdict, with counts: "2 of 45 uses are refused by the
-/// device, ...".
+/// How many uses mean what for the device, worst first: (1, "refused, or would give wrong
+/// results").
+[[nodiscard]] std::vector<std::pair<std::int64_t, std::string>> verdictParts(const ModelView& view);
+/// What the numbers come to, in one sentence: "All device work is native by the evidence
+/// of 2.14.3.0."
 [[nodiscard]] std::string verdictSentence(const ModelView& view, const Target& target);
+/// Findings of the model and its file that block by themselves.
+[[nodiscard]] std::size_t errorCount(const ModelView& view);
 
 /// "torch-neuronx 2.14.3.0, chip trn2 (default), mode eager (default)".
 [[nodiscard]] std::string targetText(const Target& target);
@@ -84,6 +89,8 @@ struct Tally {
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> nextSteps(
     const RunRecord& record, const std::vector<ModelView>& views);
 
+/// The reason without the operator's own name in front, which stands beside it.
+[[nodiscard]] std::string reasonOf(const OperatorRow& row);
 /// The places of a row, each source line once: "models/net.py:12". Uses without a place give "node
 /// conv2d".
 [[nodiscard]] std::vector<std::string> placesOf(const OperatorRow& row);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The full report of one model.
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,8 +26,15 @@ std::string placeList(const TerminalPage& page, const std::vector<std::string>& 
   const std::size_t shown =
       page.verbosity() > 0 ? places.size() : std::min(places.size(), kShownPlaces);
   std::string out;
+  std::string file;
   for (std::size_t index = 0; index < shown; ++index) {
-    out += (index == 0 ? "" : ", ") + places[index];
+    // Lines of one file share its name: "net.py:21, :22".
+    const std::string& place = places[index];
+    const std::size_t colon = place.rfind(':');
+    const std::string ownFile = colon == std::string::npos ? std::string() : place.substr(0, colon);
+    out += index == 0 ? "" : ", ";
+    out += !ownFile.empty() && ownFile == file ? place.substr(colon) : place;
+    file = ownFile;
   }
   if (shown < places.size()) {
     out += fmt::format(", +{} more", places.size() - shown);
@@ -48,12 +56,26 @@ std::string modelText(const ModelView& view) {
   return out;
 }
 
-void writeVerdict(TerminalPage& page, const RunRecord& record, const ModelView& view) {
+void writeVerdict(TerminalPage& page, const RunRecord& record, const ModelView& view,
+                  const std::vector<OperatorRow>& rows) {
+  std::set<std::string_view> names;
+  for (const OperatorRow& row : rows) {
+    names.insert(row.op);
+  }
+  const std::size_t operators = names.size();
   const std::string word = headline(view.judged->verdict);
   const std::size_t room = page.width() - word.size() - 2;
   page.line(page.inked(inkOf(view.judged->verdict), word) + "  " +
             shortenedLeft(printable(view.label), room));
   page.paragraph(2, verdictSentence(view, record.target));
+  page.line(fmt::format("  {} of {}:", counted(view.model->uses.size(), "use", "uses"),
+                        counted(operators, "operator", "operators")));
+  for (const auto& [count, words] : verdictParts(view)) {
+    page.line(fmt::format("  {:>6} {}", count, words));
+  }
+  if (const std::size_t errors = errorCount(view); errors > 0) {
+    page.line("  " + counted(errors, "finding is", "findings are") + " of severity error.");
+  }
   page.blank();
   writeTarget(page, record);
   page.field("Evidence", "weakest is " + weakestEvidence(view));
@@ -66,48 +88,49 @@ void writeVerdict(TerminalPage& page, const RunRecord& record, const ModelView& 
   }
 }
 
-void writeBlocker(TerminalPage& page, std::size_t number, const OperatorRow& row) {
-  constexpr std::size_t kLabel = 10;
+void writeBlocker(TerminalPage& page, const OperatorRow& row) {
+  constexpr std::size_t kLabel = 11;
   page.line(fmt::format(
-      "  {}. {}  {}", number, page.inked(Ink::Bold, printable(row.op)),
+      "  {}  {}", page.inked(Ink::Bold, printable(row.op)),
       page.inked(inkOf(row.claim),
                  fmt::format("{}, {}", name(row.claim), counted(row.uses.size(), "use", "uses")))));
-  page.field("   at", placeList(page, placesOf(row)), kLabel);
-  std::string reason = row.reason.empty() ? "no reason is recorded" : row.reason;
+  page.field("  at", placeList(page, placesOf(row)), kLabel);
+  std::string reason = row.reason.empty() ? "no reason is recorded" : reasonOf(row);
   if (row.otherReasons > 0) {
     reason += fmt::format(" (and {} for other uses)",
                           counted(row.otherReasons, "other reason", "other reasons"));
   }
-  page.field("   why", reason, kLabel);
+  page.field("  why", reason, kLabel);
   for (const LeafClaim& leaf : row.missing) {
     if (leaf.op != row.op) {
-      page.field("   needs", fmt::format("{}: {}", leaf.op, name(leaf.claim)), kLabel);
+      page.field("  needs", fmt::format("{}: {}", leaf.op, name(leaf.claim)), kLabel);
     }
   }
   if (!row.decidedBy.empty()) {
-    page.field("   decides", "argument " + row.decidedBy, kLabel);
+    page.field("  decides", "argument " + row.decidedBy, kLabel);
   }
   if (!row.remedy.empty()) {
-    page.field("   do", row.remedy, kLabel);
+    page.field("  do", row.remedy, kLabel);
   }
 }
 
-void writeBlockers(TerminalPage& page, const ModelView& view,
-                   const std::vector<OperatorRow>& rows) {
+/// One group of operators that stand in the way, under its own title.
+void writeBlockers(TerminalPage& page, std::string_view title, const std::vector<OperatorRow>& rows,
+                   Verdict verdict) {
   std::vector<const OperatorRow*> blockers;
   for (const OperatorRow& row : rows) {
-    if (standsInTheWay(row.claim)) {
+    if (verdictOf(row.claim, true) == verdict) {
       blockers.push_back(&row);
     }
   }
   if (blockers.empty()) {
     return;
   }
-  page.heading(view.judged->verdict == Verdict::Blocked ? "WHAT BLOCKS" : "WHAT STANDS IN THE WAY");
+  page.heading(title);
   const std::size_t shown =
       page.verbosity() > 0 ? blockers.size() : std::min(blockers.size(), kShownBlockers);
   for (std::size_t index = 0; index < shown; ++index) {
-    writeBlocker(page, index + 1, *blockers[index]);
+    writeBlocker(page, *blockers[index]);
   }
   if (shown < blockers.size()) {
     page.line("  " + more(blockers.size() - shown, "operators"));
@@ -144,7 +167,7 @@ void writeRow(TerminalPage& page, const OperatorRow& row, const TableWidths& wid
       "    {}  {:>5}  {}  ", padded(shortened(printable(row.op), widths.op), widths.op),
       row.uses.size(), padded(shortened(dtypesText(row), widths.dtypes), widths.dtypes));
   const std::string evidence = confidenceText(row.confidence, row.stale, row.ageDays);
-  const std::string reason = printable(row.reason);
+  const std::string reason = printable(reasonOf(row));
   if (page.width() >= kWideEnoughForReasons && !reason.empty()) {
     text += padded(evidence, widths.evidence) + "  ";
     page.line(text + shortened(reason, page.width() - columns(text)));
@@ -230,27 +253,34 @@ void writeFinding(TerminalPage& page, const Finding& finding) {
   }
 }
 
-void writeFindings(TerminalPage& page, const ModelView& view) {
-  const std::vector<const Finding*> findings = findingsOf(view);
-  if (findings.empty()) {
+void writeErrors(TerminalPage& page, const ModelView& view) {
+  if (errorCount(view) == 0) {
     return;
   }
-  std::string counts;
-  for (const auto& [severity, words] :
-       {std::pair(Severity::Error, std::pair("error", "errors")),
-        std::pair(Severity::Warning, std::pair("warning", "warnings")),
-        std::pair(Severity::Note, std::pair("note", "notes"))}) {
-    const auto count = std::count_if(findings.begin(), findings.end(), [&](const Finding* finding) {
-      return finding->severity == severity;
-    });
-    if (count > 0) {
-      counts += counts.empty() ? "" : ", ";
-      counts += counted(static_cast<std::size_t>(count), words.first, words.second);
+  page.heading("FINDINGS THAT BLOCK");
+  for (const Finding* finding : findingsOf(view)) {
+    if (finding->severity == Severity::Error) {
+      writeFinding(page, *finding);
     }
   }
-  page.heading("FINDINGS: " + counts);
-  for (const Finding* finding : findings) {
-    writeFinding(page, *finding);
+}
+
+void writeOtherFindings(TerminalPage& page, const ModelView& view) {
+  std::size_t warnings = 0;
+  std::size_t notes = 0;
+  for (const Finding* finding : findingsOf(view)) {
+    warnings += finding->severity == Severity::Warning ? 1 : 0;
+    notes += finding->severity == Severity::Note ? 1 : 0;
+  }
+  if (warnings + notes == 0) {
+    return;
+  }
+  page.heading("FINDINGS: " + counted(warnings, "warning", "warnings") + ", " +
+               counted(notes, "note", "notes"));
+  for (const Finding* finding : findingsOf(view)) {
+    if (finding->severity != Severity::Error) {
+      writeFinding(page, *finding);
+    }
   }
 }
 
@@ -267,10 +297,10 @@ void writeNotChecked(TerminalPage& page, const RunRecord& record, const ModelVie
       page.verbosity() > 0 ? rules.size() : std::min(rules.size(), kShownOpenRules);
   for (std::size_t index = 0; index < shown; ++index) {
     const NotChecked& rule = rules[index];
-    page.paragraph(2,
-                   fmt::format("{}: {}{}", rule.what, rule.why,
-                               rule.how.empty() ? "" : " To check: " + rule.how),
-                   4);
+    page.paragraph(2, rule.what + ": " + rule.why, 4);
+    if (!rule.how.empty()) {
+      page.paragraph(6, "to check: " + rule.how, 4);
+    }
   }
   if (shown < rules.size()) {
     page.line("  " + more(rules.size() - shown, "rules that no file can decide"));
@@ -302,10 +332,13 @@ void writeUses(TerminalPage& page, const ModelView& view) {
 
 void writeModel(TerminalPage& page, const RunRecord& record, const ModelView& view) {
   const std::vector<OperatorRow> rows = operatorRows(view);
-  writeVerdict(page, record, view);
-  writeBlockers(page, view, rows);
+  writeVerdict(page, record, view, rows);
+  writeBlockers(page, "WHAT BLOCKS", rows, Verdict::Blocked);
+  writeErrors(page, view);
+  writeBlockers(page, "WHAT IS NOT KNOWN", rows, Verdict::Unknown);
+  writeBlockers(page, "WHAT RUNS ON THE CPU", rows, Verdict::RunsWithFallback);
   writeOperators(page, rows);
-  writeFindings(page, view);
+  writeOtherFindings(page, view);
   writeCaveats(page, rows);
   if (page.verbosity() > 0) {
     writeUses(page, view);

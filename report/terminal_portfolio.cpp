@@ -34,7 +34,7 @@ void writeSummary(TerminalPage& page, const RunRecord& record,
     text += fmt::format("{}{} not read", sep, unread);
   }
   const Verdict worstWord = worstVerdict(record);
-  page.line(page.inked(inkOf(worstWord), headline(worstWord)) + "  is the worst of " +
+  page.line(page.inked(inkOf(worstWord), headline(worstWord)) + "  is the worst verdict of " +
             counted(record.inputs.size(), "input", "inputs"));
   page.paragraph(2, text + ".");
   page.blank();
@@ -66,47 +66,80 @@ std::string weakestWord(const ModelView& view) {
          (view.judged->anyStale ? ", stale" : "");
 }
 
+/// The folder that all files are in, with its slash; empty when they share none.
+std::string commonFolder(const std::vector<ModelView>& views) {
+  std::string folder = views.front().label;
+  for (const ModelView& view : views) {
+    const std::string& path = view.input->inventory.path;
+    const auto end = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first;
+    folder.erase(end, folder.end());
+  }
+  const std::size_t slash = folder.rfind('/');
+  return slash == std::string::npos ? "" : folder.substr(0, slash + 1);
+}
+
+/// Columns of the model table.
+struct ModelTable {
+  static constexpr std::size_t kVerdict = 18;
+  static constexpr std::size_t kWeakest = 13;
+  static constexpr std::size_t kNumbers = 4 * 5;
+  std::size_t label = 5;
+  bool narrow = false;  ///< the evidence has no column of its own
+
+  ModelTable(std::size_t width, std::size_t longestLabel) {
+    constexpr std::size_t kFixed = 2 + kVerdict + 1 + kNumbers;
+    constexpr std::size_t kUsefulLabel = 22;
+    narrow = width < kFixed + 2 + kWeakest + std::min(longestLabel, kUsefulLabel);
+    const std::size_t room = width - kFixed - (narrow ? 0 : 2 + kWeakest);
+    label = std::max<std::size_t>(5, std::min(longestLabel, room));
+  }
+};
+
+void writeModelRow(TerminalPage& page, const ModelTable& table, const ModelView& view,
+                   const std::string& label, const std::string& blockers) {
+  const Tally tally = tallyOf(view.judged->counts);
+  page.line(fmt::format("  {} {}{:>5}{:>5}{:>5}{:>5}  {}",
+                        page.inked(inkOf(view.judged->verdict),
+                                   padded(name(view.judged->verdict), ModelTable::kVerdict)),
+                        padded(shortenedLeft(label, table.label), table.label), tally.native,
+                        tally.fallback, tally.refused, tally.open,
+                        table.narrow ? "" : weakestWord(view)));
+  std::string second = table.narrow ? "evidence " + weakestWord(view) : "";
+  if (!blockers.empty()) {
+    second += (second.empty() ? "needs " : "; needs ") + printable(blockers);
+  }
+  if (!second.empty()) {
+    page.line(page.inked(Ink::Dim, "      " + shortened(second, page.width() - 6)));
+  }
+}
+
 void writeTable(TerminalPage& page, const RunRecord& record, std::vector<ModelView> views,
                 const std::vector<Blocker>& ranked) {
-  page.heading("MODELS");
   std::stable_sort(views.begin(), views.end(), [](const ModelView& a, const ModelView& b) {
     return a.judged->verdict > b.judged->verdict;
   });
-  constexpr std::size_t kVerdict = 18;
-  constexpr std::size_t kWeakest = 13;
-  constexpr std::size_t kNumbers = 4 * 6;
-  std::size_t label = 5;
+  const std::string folder = commonFolder(views);
+  std::vector<std::string> labels;
+  std::size_t longest = 0;
   for (const ModelView& view : views) {
-    label = std::max(label, columns(printable(view.label)));
+    labels.push_back(printable(view.label.substr(folder.size())));
+    longest = std::max(longest, columns(labels.back()));
   }
-  const std::size_t fixed = 2 + kVerdict + 1 + kNumbers + 2 + kWeakest;
-  label = std::min(label, page.width() > fixed + 12 ? page.width() - fixed - 1 : 12);
-  const bool narrow = page.width() < fixed + 24;
-  const std::size_t labelWidth =
-      narrow ? std::min<std::size_t>(label, page.width() - 2 - kVerdict - 2 - kNumbers) : label;
+  const ModelTable table(page.width(), longest);
+  page.heading(folder.empty() ? "MODELS"
+                              : "MODELS in " + shortenedLeft(printable(folder), page.width() - 10));
   page.line(page.inked(
-      Ink::Dim,
-      fmt::format("  {} {}{:>6}{:>6}{:>6}{:>6}  {}", padded("verdict", kVerdict),
-                  padded("model", labelWidth), "ok", "cpu", "no", "?", narrow ? "" : "weakest")));
-  for (const ModelView& view : views) {
-    const Tally tally = tallyOf(view.judged->counts);
-    page.line(fmt::format(
-        "  {} {}{:>6}{:>6}{:>6}{:>6}  {}",
-        page.inked(inkOf(view.judged->verdict), padded(name(view.judged->verdict), kVerdict)),
-        padded(shortenedLeft(printable(view.label), labelWidth), labelWidth), tally.native,
-        tally.fallback, tally.refused, tally.open, narrow ? "" : weakestWord(view)));
-    if (narrow) {
-      page.line(page.inked(Ink::Dim, "      evidence: " + weakestWord(view)));
-    }
-    if (const std::string blockers = blockersText(record, view, ranked); !blockers.empty()) {
-      page.line(page.inked(Ink::Dim,
-                           "      " + shortened("needs " + printable(blockers), page.width() - 6)));
-    }
+      Ink::Dim, fmt::format("  {} {}{:>5}{:>5}{:>5}{:>5}  {}",
+                            padded("verdict", ModelTable::kVerdict), padded("model", table.label),
+                            "ok", "cpu", "no", "?", table.narrow ? "" : "weakest")));
+  for (std::size_t index = 0; index < views.size(); ++index) {
+    writeModelRow(page, table, views[index], labels[index],
+                  blockersText(record, views[index], ranked));
   }
   page.paragraph(2,
                  "Uses: ok is native or decomposed, cpu runs on the host, no is refused or a view "
                  "whose writes would be lost, "
-                 "? is open. Uses without device work are not counted.");
+                 "? is not known. Uses without device work are not counted.");
 }
 
 void writeRanking(TerminalPage& page, const std::vector<Blocker>& ranked) {
@@ -116,16 +149,17 @@ void writeRanking(TerminalPage& page, const std::vector<Blocker>& ranked) {
   page.heading("WHAT UNBLOCKS MOST");
   const std::size_t shown =
       page.verbosity() > 0 ? ranked.size() : std::min(ranked.size(), kShownRanks);
+  constexpr std::size_t kNumber = 11;
   std::size_t width = 4;
   for (std::size_t index = 0; index < shown; ++index) {
     width = std::max(width, columns(printable(ranked[index].what)));
   }
-  width = std::min(width, page.width() - 2 - 2 * 12 - 20);
-  page.line(page.inked(Ink::Dim, fmt::format("  {}{:>12}{:>12}  {}", padded("what", width),
-                                             "alone holds", "of models", "claim")));
+  width = std::min(width, page.width() - 2 - 2 * kNumber - 2 - 17);
+  page.line(page.inked(Ink::Dim, fmt::format("  {}{:>11}{:>11}  {}", padded("what", width), "alone",
+                                             "of models", "claim")));
   for (std::size_t index = 0; index < shown; ++index) {
     const Blocker& blocker = ranked[index];
-    page.line(fmt::format("  {}{:>12}{:>12}  {}",
+    page.line(fmt::format("  {}{:>11}{:>11}  {}",
                           padded(shortened(printable(blocker.what), width), width),
                           blocker.unblocks.size(), blocker.models.size(),
                           blocker.kind == "finding" ? "finding" : name(blocker.claim)));
@@ -134,7 +168,7 @@ void writeRanking(TerminalPage& page, const std::vector<Blocker>& ranked) {
     page.line(fmt::format("  +{} more (-v shows all)", ranked.size() - shown));
   }
   page.paragraph(2,
-                 "\"Alone holds\" counts the models that would be ready, or ready but unconfirmed, "
+                 "\"alone\" counts the models that would be ready, or ready but unconfirmed, "
                  "without this one.");
 }
 

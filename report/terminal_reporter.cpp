@@ -62,7 +62,11 @@ void writeUnread(TerminalPage& page, const RunRecord& record) {
       first = false;
     }
     page.paragraph(2, input.inventory.path);
-    page.paragraph(6, input.error ? input.error->text() : "holds no model");
+    std::string reason = input.error ? input.error->text() : "holds no model";
+    if (reason.starts_with(input.inventory.path + ": ")) {
+      reason.erase(0, input.inventory.path.size() + 2);
+    }
+    page.paragraph(6, reason);
     if (input.inventory.kind != FileKind::Unknown) {
       page.paragraph(6, fmt::format("Kind: {}", name(input.inventory.kind)));
     }
