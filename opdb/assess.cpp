@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "opdb/autocast.h"
 #include "opdb/claims.h"
 #include "opdb/lookup.h"
 #include "opdb/rules.h"
@@ -103,29 +104,46 @@ std::vector<NotChecked> targetNotes(const Target& target, const Database& databa
   return notes;
 }
 
-/// Operators that a higher-order operator is given as an argument: they run, but no node calls
-/// them.
+/// An operator given to a higher-order operator as an argument.
+std::optional<OpUse> referredUse(const HigherOrderUse& outer, const OperatorRef& reference) {
+  std::optional<OpName> op = OpName::fromExportTarget(reference.target);
+  op = op ? op : OpName::parse(reference.target);
+  if (!op) {
+    return std::nullopt;
+  }
+  if (op->overload == "default") {
+    op->overload.clear();
+  }
+  OpUse use;
+  use.op = *std::move(op);
+  use.node = outer.node;
+  use.graph = outer.graph;
+  use.source = outer.source;
+  return use;
+}
+
+/// Operators that run although no node calls them: those that a higher-order operator is given as
+/// an argument, and the copy with which torch writes a mutated buffer or input back after a
+/// functional graph.
 std::vector<OpUse> hiddenUses(const Model& model) {
   std::vector<OpUse> hidden;
   for (const HigherOrderUse& outer : model.higherOrder) {
     for (const Argument& argument : outer.args) {
       const auto* reference = std::get_if<OperatorRef>(&argument.value);
-      if (reference == nullptr) {
-        continue;
+      auto use = reference == nullptr ? std::nullopt : referredUse(outer, *reference);
+      if (use) {
+        hidden.push_back(*std::move(use));
       }
-      std::optional<OpName> op = OpName::fromExportTarget(reference->target);
-      op = op ? op : OpName::parse(reference->target);
-      if (op) {
-        if (op->overload == "default") {
-          op->overload.clear();
-        }
-        OpUse use;
-        use.op = *std::move(op);
-        use.node = outer.node;
-        use.graph = outer.graph;
-        use.source = outer.source;
-        hidden.push_back(std::move(use));
-      }
+    }
+  }
+  for (const GraphOutput& output : model.outputs) {
+    if (output.kind.ends_with("_MUTATION")) {
+      OpUse use;
+      use.op = {"aten", "copy_", ""};
+      use.node = "the write to " + output.target;
+      use.args = {{.name = "self", .value = output.value, .isDefault = false},
+                  {.name = "src", .value = output.value, .isDefault = false}};
+      hidden.push_back(std::move(use));
     }
   }
   return hidden;
@@ -187,8 +205,14 @@ ModelAssessment assessModel(const Model& model, const Target& target, const Data
   assessment.verdict = Verdict::Ready;
   const UseClaim* weakestClaim = nullptr;
   assessment.uses.reserve(model.uses.size());
+  const std::vector<AutocastRegion> regions = autocastRegions(model);
   for (const OpUse& use : model.uses) {
-    assessment.uses.push_back(engine.claim(use));
+    const std::optional<OpUse> cast = asAutocastRunsIt(use, regions);
+    assessment.uses.push_back(engine.claim(cast ? *cast : use));
+    if (cast) {
+      assessment.uses.back().caveats.push_back(
+          "judged with the operands' dtypes after autocast, which the graph does not show");
+    }
     const UseClaim& claim = assessment.uses.back();
     ++assessment.counts[claim.claim];
     takeClaim(assessment, claim);

@@ -19,13 +19,31 @@ bool isDropoutMask(const OpUse& use) {
                    use.lastFrame.file.ends_with("modules/dropout.py"));
 }
 
+/// A device argument that is the device the tensor is on already asks for nothing, also once the
+/// model has moved as a whole: then only dtype, layout and copy decide.
+void dropOwnDevice(const OpUse& use, PredicateContext& context) {
+  const Argument* device = use.arg("device");
+  const Argument* self = use.arg("self");
+  if (use.op.base != "to" || device == nullptr || self == nullptr) {
+    return;
+  }
+  const auto* wanted = std::get_if<Device>(&device->value);
+  const auto* tensor = std::get_if<TensorPtr>(&self->value);
+  if (wanted != nullptr && tensor != nullptr && *tensor != nullptr &&
+      (*tensor)->spec.device == *wanted) {
+    context.arguments["device"] =
+        ArgumentFacts{.isNone = true, .tensors = {}, .value = NoneValue{}};
+  }
+}
+
 }  // namespace
 
 struct ClaimEngine::Impl {
   RuleEngine rules;
 
   Judgement judge(const OpUse& use) {
-    const PredicateContext context = factsOf(use, rules.target().chip);
+    PredicateContext context = factsOf(use, rules.target().chip);
+    dropOwnDevice(use, context);
     if (!isDropoutMask(use)) {
       return rules.judge(use.op, context);
     }

@@ -107,6 +107,7 @@ Judgement RuleEngine::judgeOnce(const OpName& op, const PredicateContext& contex
     }
   }
   if (auto rows = judgeRows(op, info, context)) {
+    addDispatchView(*rows, op, info, context);
     if (info != nullptr && info->view == ViewClass::KernelView &&
         rows->claim == Claim::CpuFallback) {
       rows->claim = Claim::CpuFallbackView;

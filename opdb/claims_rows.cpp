@@ -324,7 +324,6 @@ std::optional<Judgement> RuleEngine::judgeRows(const OpName& op, const OpInfo* i
   Judgement judgement = judgeGroup(op, info, groups.front(), context);
   groups.erase(groups.begin());
   applyOlderConditions(judgement, op, info, groups, context);
-  addDispatchView(judgement, op, info, context);
   for (const std::string& id : evidenceOnly) {
     addUnique(judgement.shown, id);
   }

@@ -92,31 +92,32 @@ std::optional<bool> copies(const OpName& op, const PredicateContext& context) {
   if (op.base == "resolve_conj" || op.base == "resolve_neg") {
     return self->dtype && !isComplex(*self->dtype) ? std::optional(false) : std::nullopt;
   }
-  if (op.base == "reshape" || op.base == "flatten" || op.base == "ravel" ||
-      op.base == "reshape_as" || op.base == "contiguous") {
-    const auto given = context.arguments.find("memory_format");
-    const bool stated = given != context.arguments.end() && given->second.value;
-    const auto* format = stated ? std::get_if<MemoryFormat>(&*given->second.value) : nullptr;
-    const bool reordered = format != nullptr && *format != MemoryFormat::Contiguous;
-    return self->contiguous == true && !reordered ? std::optional(false) : std::nullopt;
+  const std::optional<bool> forced = boolArgument(context, "copy");
+  if (op.base != "to" || forced != false) {
+    return op.base == "to" ? forced : std::nullopt;
   }
-  if (op.base != "to" || boolArgument(context, "copy").value_or(true)) {
-    return op.base == "to" ? std::optional(true) : std::nullopt;
-  }
-  std::optional<DType> wanted;
+  const auto isNone = [&](const char* argument) {
+    const auto given = context.arguments.find(argument);
+    return given == context.arguments.end() || given->second.isNone == true;
+  };
+  const TensorFacts* other = tensorArgument(context, "other");
+  std::optional<DType> wanted = other == nullptr ? std::nullopt : other->dtype;
   if (const auto dtype = context.arguments.find("dtype");
       dtype != context.arguments.end() && dtype->second.value) {
     if (const auto* given = std::get_if<DType>(&*dtype->second.value)) {
       wanted = *given;
     }
-  } else if (const TensorFacts* other = tensorArgument(context, "other")) {
-    wanted = other->dtype;
   }
-  if (wanted && self->dtype && *wanted != *self->dtype) {
+  const bool keepsDType = op.overload != "other" && isNone("dtype");
+  if (!keepsDType && !(wanted && self->dtype)) {
+    return std::nullopt;
+  }
+  if (!keepsDType && *wanted != *self->dtype) {
     return true;
   }
-  // Equal dtypes decide only where nothing else can ask for a copy.
-  return op.overload == "dtype" && wanted && self->dtype ? std::optional(false) : std::nullopt;
+  // Equal dtypes decide only where no device and no memory format can ask for a copy.
+  const bool onlyDType = other == nullptr && isNone("device") && isNone("memory_format");
+  return onlyDType ? std::optional(false) : std::nullopt;
 }
 
 }  // namespace
