@@ -8,6 +8,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
 
+#include <exception>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -68,7 +69,13 @@ const char* neuron_recorder_set_native(const char* names) {
       continue;
     }
     attention |= name == "aten::_scaled_dot_product_fused_attention_overrideable";
-    if (!addNative(name)) {
+    bool added = false;
+    try {
+      added = addNative(name);
+    } catch (const std::exception&) {
+      // A name torch itself refuses must not end a process that called through a C interface.
+    }
+    if (!added) {
       refused += name + '\n';
     }
   }

@@ -9,7 +9,8 @@ extern "C" {
 /// line), replacing the set of an earlier call. Each runs its CPU code at operator level, so its
 /// children are not seen. The attention choice is made as a backend with the overrideable attention
 /// kernel makes it exactly when that operator is in the set. Returns the names that were refused
-/// because they have no schema, one a line (empty when none); valid until the next call.
+/// because they have no schema or torch does not take them, one a line (empty when none); valid
+/// until the next call.
 const char* neuron_recorder_set_native(const char* names);
 
 /// Begins to record the operator calls of this thread and of the backward passes it starts.
