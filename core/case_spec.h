@@ -85,6 +85,7 @@ struct CaseSpec {
   std::optional<std::string> expectedError;  ///< "!error=": the device must raise with this text
   bool operator==(const CaseSpec&) const = default;
 
+  /// A NaN differs from itself under ==; identity() and str() compare such cases.
   [[nodiscard]] static Result<CaseSpec> parse(std::string_view text);
   [[nodiscard]] std::string str() const;
   /// XXH3-64 of str(), the same on every machine.

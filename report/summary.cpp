@@ -79,6 +79,10 @@ const Evidence* evidenceOf(const ModelView& view, const std::string& id) {
   return found == view.input->assessment.evidence.end() ? nullptr : &found->second;
 }
 
+std::string releaseOf(const Target& target) {
+  return target.release.empty() ? target.answeringRelease : target.release;
+}
+
 std::string defaulted(bool isDefault) { return isDefault ? " (default)" : ""; }
 
 /// A path as a shell reads it.
@@ -246,8 +250,7 @@ std::string verdictSentence(const ModelView& view, const Target& target) {
 }
 
 std::string targetText(const Target& target) {
-  const std::string release = target.release.empty() ? target.answeringRelease : target.release;
-  return fmt::format("{} {}{}, chip {}{}, mode {}{}", target.product, release,
+  return fmt::format("{} {}{}, chip {}{}, mode {}{}", target.product, releaseOf(target),
                      defaulted(target.releaseDefaulted), target.chip,
                      defaulted(target.chipDefaulted), name(target.mode),
                      defaulted(target.modeDefaulted));
@@ -294,7 +297,7 @@ std::string confirmation(const ModelView& view, const Target& target) {
   return fmt::format(
       "import the vendor's operator table of {}, probe an installed backend, or run the cases on "
       "the device",
-      target.release.empty() ? target.answeringRelease : target.release);
+      releaseOf(target));
 }
 
 std::vector<std::pair<std::string, std::string>> openQuestions(const RunRecord& record) {
@@ -316,21 +319,28 @@ std::vector<std::pair<std::string, std::string>> nextSteps(const RunRecord& reco
                      "every row about it, and what would decide");
   }
   if (worstVerdict(record) > Verdict::Ready && !views.empty()) {
-    out.emplace_back("neuron-check db import TABLE --db my.db",
-                     "load the vendor's table, or your own measurements");
+    out.emplace_back(
+        "neuron-check db import TABLE --release " + shellWord(releaseOf(record.target)),
+        "load the vendor's operator table, or your own measurements");
   }
+  // The same question again: what the user chose is chosen again, defaults stay defaults.
+  const Target& target = record.target;
+  const std::string release =
+      (target.releaseDefaulted ? "" : "--release " + shellWord(releaseOf(target)) + " ") +
+      (target.chipDefaulted ? "" : "--chip " + shellWord(target.chip) + " ");
+  const std::string mode = target.modeDefaulted ? "" : fmt::format("--mode {} ", name(target.mode));
   const auto worstView = std::max_element(
       views.begin(), views.end(),
       [](const ModelView& a, const ModelView& b) { return a.judged->verdict < b.judged->verdict; });
   if (worstView != views.end()) {
     const std::string path = shellWord(worstView->input->inventory.path);
     if (record.inputs.size() > 1) {
-      out.emplace_back("neuron-check " + path, "the full report of one model");
+      out.emplace_back("neuron-check " + release + mode + path, "the full report of one model");
     } else {
-      out.emplace_back("neuron-check -v " + path, "every place and every use");
+      out.emplace_back("neuron-check -v " + release + mode + path, "every place and every use");
     }
-    if (record.target.mode == ExecutionMode::Eager) {
-      out.emplace_back("neuron-check --mode compile " + path,
+    if (target.mode == ExecutionMode::Eager) {
+      out.emplace_back("neuron-check " + release + "--mode compile " + path,
                        "eager evidence says nothing of torch.compile");
     }
   }

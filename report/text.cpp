@@ -195,7 +195,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
     const std::size_t end = text.find('\n');
     const std::string line = printable(text.substr(0, end));
     text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-    if (line.starts_with("    ")) {
+    if (line.starts_with("  ")) {
       out.push_back(line);
     } else if (line.empty()) {
       out.emplace_back();

@@ -30,7 +30,7 @@ namespace neuroncheck::report {
 [[nodiscard]] std::string paddedLeft(std::string_view text, std::size_t width);
 
 /// Lines of at most `width` columns, broken at blanks, a longer word in pieces. Line ends in the
-/// text are kept; a line that starts with four blanks is code and is not broken. The lines are
+/// text are kept; a line that starts with two blanks is code and is not broken. The lines are
 /// printable().
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 

@@ -217,8 +217,8 @@ TEST(Text, ShortensByCodePoints) {
 TEST(Text, WrapsWordsAndLeavesCodeLines) {
   EXPECT_EQ(wrapped("one two three", 8), (std::vector<std::string>{"one two", "three"}));
   EXPECT_EQ(wrapped("abcdefghij k", 4), (std::vector<std::string>{"abcd", "efgh", "ij k"}));
-  EXPECT_EQ(wrapped("say:\n    x = a very long line of code", 10),
-            (std::vector<std::string>{"say:", "    x = a very long line of code"}));
+  EXPECT_EQ(wrapped("say:\n  x = a very long line of code", 10),
+            (std::vector<std::string>{"say:", "  x = a very long line of code"}));
   EXPECT_TRUE(wrapped("", 10).empty());
 }
 
