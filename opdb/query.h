@@ -16,12 +16,12 @@ namespace neuroncheck::opdb {
 
 /// Which operators `db list` shows.
 struct OpFilter {
-  std::string text;  ///< part of the name; empty: all
+  std::string text = {};  ///< part of the name; empty: all
   std::string product = "torch-neuronx";
-  std::string release;  ///< empty: all
-  std::string mode;     ///< eager | compile (rows of mode any match both); empty: all
-  std::optional<SupportStatus> status;  ///< only operators with such a row
-  bool withoutRows = false;             ///< also operators nothing is stated of
+  std::string release = {};  ///< empty: all
+  std::string mode = {};     ///< eager | compile (rows of mode any match both); empty: all
+  std::optional<SupportStatus> status = {};  ///< only operators with such a row
+  bool withoutRows = false;                  ///< also operators nothing is stated of
 };
 struct OpSummary {
   OpName op;
