@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verdicts of models (docs/verdicts.md, rules 20 and 21).
+#include "opdb/assess.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "opdb/tests/claims_fixture.h"
+
+namespace neuroncheck::opdb {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using testing::f32;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using testing::kToday;
+using ::testing::Not;
+using testing::Row;
+using testing::TestDatabase;
+using testing::use;
+
+OpUse unary(const std::string& op) { return use(op, {{.name = "self", .value = f32({2})}}); }
+
+Inventory inventoryOf(std::vector<OpUse> uses) {
+  Inventory inventory;
+  inventory.path = "model.pt2";
+  inventory.kind = FileKind::ExportedProgram;
+  Model model;
+  model.name = "model";
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    uses[i].id = static_cast<std::uint32_t>(i);
+    uses[i].inCatalogue = true;
+  }
+  model.uses = std::move(uses);
+  inventory.models.push_back(std::move(model));
+  return inventory;
+}
+
+ModelAssessment assessModel(const TestDatabase& database, const std::string& release,
+                            std::vector<OpUse> uses) {
+  Assessment assessment =
+      assess(inventoryOf(std::move(uses)), database.target(release), database.get(), kToday);
+  EXPECT_EQ(assessment.models.size(), 1U);
+  EXPECT_EQ(assessment.verdict, assessment.models.front().verdict);
+  return std::move(assessment.models.front());
+}
+
+TEST(Assess, AllNativeOnFreshEvidenceIsReady) {
+  const TestDatabase database({Row{.op = "aten::relu"}});
+  const ModelAssessment model =
+      assessModel(database, "2.0", {unary("aten::relu"), unary("aten::view"), unary("aten::relu")});
+  EXPECT_EQ(model.verdict, Verdict::Ready);
+  EXPECT_EQ(model.counts.at(Claim::Native), 2);
+  EXPECT_EQ(model.counts.at(Claim::NoDeviceWork), 1);
+  EXPECT_EQ(model.uses.size(), 3U);
+  EXPECT_EQ(model.uses[2].use, 2U);
+  EXPECT_EQ(model.weakestEvidence, "support:1");
+  EXPECT_EQ(model.weakestConfidence, Confidence::High);
+  EXPECT_FALSE(model.anyStale);
+}
+
+TEST(Assess, StaleEvidenceIsUnconfirmed) {
+  const TestDatabase database({Row{.op = "aten::relu"}});
+  const ModelAssessment model = assessModel(database, "4.0", {unary("aten::relu")});
+  EXPECT_EQ(model.verdict, Verdict::ReadyUnconfirmed);
+  EXPECT_TRUE(model.anyStale);
+}
+
+TEST(Assess, LowConfidenceIsUnconfirmedAndNamed) {
+  const TestDatabase database(
+      {Row{.op = "aten::relu"}, Row{.op = "aten::silu", .confidence = "low"}});
+  const ModelAssessment model =
+      assessModel(database, "2.0", {unary("aten::relu"), unary("aten::silu")});
+  EXPECT_EQ(model.verdict, Verdict::ReadyUnconfirmed);
+  EXPECT_EQ(model.weakestEvidence, "support:2");
+  EXPECT_EQ(model.weakestConfidence, Confidence::Low);
+}
+
+struct OneUse {
+  std::string status;
+  Verdict verdict;
+};
+class AssessStatus : public ::testing::TestWithParam<OneUse> {};
+
+TEST_P(AssessStatus, TheWorstUseDecides) {
+  const TestDatabase database(
+      {Row{.op = "aten::relu"}, Row{.op = "aten::silu", .status = GetParam().status}});
+  EXPECT_EQ(assessModel(database, "2.0", {unary("aten::relu"), unary("aten::silu")}).verdict,
+            GetParam().verdict);
+}
+
+INSTANTIATE_TEST_SUITE_P(Words, AssessStatus,
+                         ::testing::Values(OneUse{"native", Verdict::Ready},
+                                           OneUse{"cpu-fallback", Verdict::RunsWithFallback},
+                                           OneUse{"unknown", Verdict::Unknown},
+                                           OneUse{"unsupported", Verdict::Blocked}));
+
+// Public report: "100 % supported" that was not.
+TEST(Assess, AClaimNeverStandsForACheckThatWasNotMade) {
+  const TestDatabase database({});
+  const ModelAssessment model = assessModel(database, "2.0", {unary("aten::relu")});
+  EXPECT_EQ(model.verdict, Verdict::Unknown);
+  EXPECT_EQ(model.uses.front().claim, Claim::Unknown);
+}
+
+TEST(Assess, AnOperatorInsideAHigherOrderOneCounts) {
+  const TestDatabase database({Row{.op = "aten::relu"}});
+  Inventory inventory = inventoryOf({unary("aten::relu")});
+  HigherOrderUse outer;
+  outer.name = "auto_functionalized_v2";
+  outer.node = "call";
+  outer.args.push_back({.name = "", .value = OperatorRef{.target = "mylib::accumulate_"}});
+  inventory.models.front().higherOrder.push_back(outer);
+  const Assessment assessment = assess(inventory, database.target("2.0"), database.get(), kToday);
+  EXPECT_EQ(assessment.verdict, Verdict::Unknown);
+  EXPECT_THAT(assessment.models.front().notChecked,
+              Contains(Field(&NotChecked::what,
+                             AllOf(HasSubstr("mylib::accumulate_"), HasSubstr("call")))));
+}
+
+TEST(Assess, TheCopyThatWritesAMutatedBufferBackCounts) {
+  const TestDatabase database({Row{.op = "aten::relu"}});
+  Inventory inventory = inventoryOf({unary("aten::relu")});
+  const auto verdict = [&](const char* kind) {
+    inventory.models.front().outputs = {
+        {.name = "add", .kind = kind, .target = "steps", .value = f32({2})}};
+    return assess(inventory, database.target("2.0"), database.get(), kToday).verdict;
+  };
+  EXPECT_EQ(verdict("USER_OUTPUT"), Verdict::Ready);
+  EXPECT_EQ(verdict("BUFFER_MUTATION"), Verdict::Unknown) << "nothing is known of copy_";
+}
+
+Inventory autocastProduct(bool enabled) {
+  OpUse product =
+      use("aten::mm", {{.name = "self", .value = testing::tensor(DType::BFloat16, {2, 2})},
+                       {.name = "mat2", .value = f32({2, 2})}});
+  product.graph = "/submod_1";
+  Inventory inventory = inventoryOf({product});
+  HigherOrderUse outer;
+  outer.name = "wrap_with_autocast";
+  outer.args = {{.name = "", .value = std::string("cpu")},
+                {.name = "", .value = DType::BFloat16},
+                {.name = "", .value = testing::flag(enabled)},
+                {.name = "", .value = GraphRef{.path = "/submod_1"}}};
+  inventory.models.front().higherOrder.push_back(outer);
+  return inventory;
+}
+
+TEST(Assess, AutocastCastsTheOperandsThatTheGraphShowsMixed) {
+  const TestDatabase database({Row{
+      .op = "aten::mm", .predicate = "dtype(self) == dtype(mat2)", .otherwise = "unsupported"}});
+  const auto claim = [&](bool enabled) {
+    return assess(autocastProduct(enabled), database.target("2.0"), database.get(), kToday)
+        .models.front()
+        .uses.front();
+  };
+  EXPECT_EQ(claim(true).claim, Claim::Native);
+  EXPECT_THAT(claim(true).caveats, Contains(HasSubstr("after autocast")));
+  EXPECT_EQ(claim(false).claim, Claim::Unsupported);
+}
+
+TEST(Assess, SaysThatTheDatabaseDoesNotKnowTheRelease) {
+  const TestDatabase database({Row{.op = "aten::relu", .release = "4.0"}});
+  const auto about = [](const char* text) {
+    return Contains(Field(&NotChecked::why, HasSubstr(text)));
+  };
+  EXPECT_THAT(assessModel(database, "4.1", {unary("aten::relu")}).notChecked,
+              about("every claim is stale"));
+  EXPECT_THAT(assessModel(database, "0.1", {unary("aten::relu")}).notChecked,
+              about("older than every release"));
+  EXPECT_THAT(assessModel(database, "4.0", {unary("aten::relu")}).notChecked,
+              Not(about("every claim is stale")));
+}
+
+TEST(Assess, AFileWithoutAModelIsUnknown) {
+  const TestDatabase database({});
+  EXPECT_EQ(assess(Inventory{}, database.target("2.0"), database.get(), kToday).verdict,
+            Verdict::Unknown);
+}
+
+TEST(Assess, EvidenceOfEveryUseIsThere) {
+  const TestDatabase database({Row{.op = "aten::relu"}});
+  const Assessment assessment = assess(inventoryOf({unary("aten::relu"), unary("aten::silu")}),
+                                       database.target("2.0"), database.get(), kToday);
+  for (const UseClaim& claim : assessment.models.front().uses) {
+    for (const std::string& id : claim.evidence) {
+      EXPECT_TRUE(assessment.evidence.contains(id)) << id;
+    }
+  }
+  EXPECT_TRUE(assessment.evidence.contains("support:1"));
+}
+
+}  // namespace
+}  // namespace neuroncheck::opdb
