@@ -191,6 +191,29 @@ Result<void> GraphReader::readNodeFields(const Node& node) {
   return {};
 }
 
+std::string GraphReader::makeName(std::string_view target, const std::vector<ArgValue>& outputs) {
+  if (outputs.size() == 1) {
+    if (const auto* tensor = std::get_if<TensorPtr>(&outputs.front());
+        tensor != nullptr && *tensor != nullptr) {
+      return (*tensor)->name;
+    }
+    if (const auto* number = std::get_if<SymIntValue>(&outputs.front());
+        number != nullptr && !number->name.empty()) {
+      return number->name;
+    }
+  }
+  // torch.fx names a node after its function, "chunk.default", and numbers the ones after the
+  // first.
+  std::string base(target);
+  const std::size_t last = base.rfind('.');
+  const std::size_t before =
+      last == std::string::npos || last == 0 ? std::string::npos : base.rfind('.', last - 1);
+  base.erase(0, before == std::string::npos ? 0 : before + 1);
+  std::ranges::replace_if(base, [](char c) { return c == '.' || c == ':' || c == '#'; }, '_');
+  const int number = madeNames_[base]++;
+  return number == 0 ? base : fmt::format("{}_{}", base, number);
+}
+
 Result<std::vector<Argument>> GraphReader::readArguments(Json inputs) {
   NEURONCHECK_TRY(const simdjson::dom::array array, asArray(inputs, "inputs"));
   std::vector<Argument> arguments;
@@ -224,6 +247,9 @@ Result<void> GraphReader::addUse(const Node& node, const Target& target) {
   arguments_.forgetDefined();
   NEURONCHECK_TRY(use.outputs, readList(node.outputs, "output", Access::Define));
   std::vector<GraphValue*> results = arguments_.takeDefined();
+  if (use.node.empty()) {
+    use.node = makeName(node.target, use.outputs);
+  }
   if (target.info != nullptr) {
     dropUnknown(use, *target.info);
     fillDefaults(use, *target.info);
@@ -299,6 +325,9 @@ Result<void> GraphReader::addHigherOrder(const Node& node, const Target& target)
   use.graph = place_.path;
   NEURONCHECK_TRY(use.args, readArguments(node.inputs));
   NEURONCHECK_TRY(use.outputs, readList(node.outputs, "output", Access::Define));
+  if (use.node.empty()) {
+    use.node = makeName(target.name, use.outputs);
+  }
   use.source = node.frames.user;
   for (const Argument& argument : use.args) {
     if (const auto* hidden = std::get_if<OperatorRef>(&argument.value)) {

@@ -67,6 +67,8 @@ class GraphReader {
 
   [[nodiscard]] Result<void> readNode(Json value, std::size_t index);
   [[nodiscard]] Result<void> readNodeFields(const Node& node);
+  /// Name of a node that has none (schema minors before 8.15), as torch makes it on loading.
+  [[nodiscard]] std::string makeName(std::string_view target, const std::vector<ArgValue>& outputs);
   [[nodiscard]] Result<std::vector<Argument>> readArguments(Json inputs);
   [[nodiscard]] Result<std::vector<ArgValue>> readList(Json list, std::string_view what,
                                                        Access access);
@@ -85,6 +87,7 @@ class GraphReader {
   std::vector<ArgValue> inputs_;
   std::vector<ArgValue> outputs_;
   std::vector<Produced> produced_;
+  std::unordered_map<std::string, int> madeNames_;
 };
 
 }  // namespace neuroncheck::scanner::pt2
