@@ -74,6 +74,7 @@ std::vector<RuleCase> operatorCases() {
                  [](auto& b, auto&) {
                    b.add("aten::nonzero_static");
                    b.claim().caveats = {"vendor test skipped"};
+                   b.claim().evidence = {"support:1"};
                  },
                  [](auto& b, auto&) { b.add("aten::nonzero_static"); }, Severity::Note});
   out.push_back({"NC512",
