@@ -15,7 +15,7 @@ namespace {
 
 /// Elements of a shape; nullopt when the product does not fit.
 std::optional<std::uint64_t> elements(const std::vector<std::int64_t>& sizes) {
-  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) {
+  if (std::ranges::find(sizes, 0) != sizes.end()) {
     return 0;
   }
   std::uint64_t product = 1;
@@ -49,7 +49,7 @@ bool isWritable(const OpName& op) {
     return TextCursor::isNameStart(c) || TextCursor::isDigit(c) || c == '.' || c == ':';
   };
   const std::string text = op.str();
-  return std::all_of(text.begin(), text.end(), allowed) && OpName::parse(text) == op;
+  return std::ranges::all_of(text, allowed) && OpName::parse(text) == op;
 }
 
 /// Walks one step, operand by operand.
@@ -127,8 +127,7 @@ class StepCheck {
       return inputError(fmt::format("{}: tensor operand {}: {}", step_.op.str(), operand, what));
     };
     const auto negative = [](const std::vector<std::int64_t>& values) {
-      return std::any_of(values.begin(), values.end(),
-                         [](std::int64_t value) { return value < 0; });
+      return std::ranges::any_of(values, [](std::int64_t value) { return value < 0; });
     };
     if (tensor.dtype == DType::Unknown) {
       return bad("the dtype is not known");

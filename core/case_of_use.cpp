@@ -96,7 +96,7 @@ class CaseBuilder {
 };
 
 const Argument* given(const OpUse& use, std::string_view argumentName) {
-  const auto found = std::find_if(use.args.begin(), use.args.end(), [&](const Argument& argument) {
+  const auto found = std::ranges::find_if(use.args, [&](const Argument& argument) {
     return argument.name == argumentName && !argument.isDefault;
   });
   return found == use.args.end() ? nullptr : &*found;
@@ -134,7 +134,7 @@ std::optional<std::vector<Chosen>> chooseBySchema(const OpUse& use, const Functi
       out.push_back({argument, named});
     }
   }
-  const bool known = std::all_of(use.args.begin(), use.args.end(), [&](const Argument& argument) {
+  const bool known = std::ranges::all_of(use.args, [&](const Argument& argument) {
     return schema.argument(argument.name) != nullptr;
   });
   return known ? std::optional(std::move(out)) : std::nullopt;

@@ -45,7 +45,7 @@ struct ArgumentSources {
 
 Argument plainArgument(ReadContext& context, const ArgumentSources& sources,
                        const std::string& argument, const JsonPath& node) {
-  const auto item = std::find(sources.itemArgs.begin(), sources.itemArgs.end(), argument);
+  const auto item = std::ranges::find(sources.itemArgs, argument);
   if (item != sources.itemArgs.end()) {
     return {argument, sources.items[static_cast<std::size_t>(item - sources.itemArgs.begin())],
             false};
@@ -346,8 +346,7 @@ void readCounts(ReadContext& context, JsonFields& fields, std::string_view key,
 /// Ids must be the indices of the uses: the place of a use in its model is what claims and cases
 /// refer to.
 void orderUses(ReadContext& context, Model& model, const JsonPath& path) {
-  std::sort(model.uses.begin(), model.uses.end(),
-            [](const OpUse& a, const OpUse& b) { return a.id < b.id; });
+  std::ranges::sort(model.uses, [](const OpUse& a, const OpUse& b) { return a.id < b.id; });
   for (std::size_t index = 0; index < model.uses.size(); ++index) {
     if (model.uses[index].id != index) {
       context.scan.fail(path, fmt::format("node ids do not count from 0: {} at place {}",

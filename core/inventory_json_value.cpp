@@ -116,17 +116,14 @@ Json mapped(const List& list, const Function& function) {
 
 template <typename T>
 bool anyNamed(const std::vector<T>& values) {
-  return std::any_of(values.begin(), values.end(),
-                     [](const T& value) { return !value.name.empty(); });
+  return std::ranges::any_of(values, [](const T& value) { return !value.name.empty(); });
 }
 bool anyTensor(const TensorList& list) {
-  return std::any_of(list.items.begin(), list.items.end(),
-                     [](const TensorPtr& item) { return item != nullptr; });
+  return std::ranges::any_of(list.items, [](const TensorPtr& item) { return item != nullptr; });
 }
 template <typename T>
 bool allConstant(const std::vector<T>& values) {
-  return std::all_of(values.begin(), values.end(),
-                     [](const T& value) { return isConstant(value); });
+  return std::ranges::all_of(values, [](const T& value) { return isConstant(value); });
 }
 
 /// Writes the exact form of one value, sending graph values to the list.
@@ -237,7 +234,7 @@ bool containsGraphValue(const ArgValue& value) {
                         [](const TensorPtr& tensor) { return tensor != nullptr; },
                         [](const TensorList& list) { return anyTensor(list); },
                         [](const std::vector<TensorList>& lists) {
-                          return std::any_of(lists.begin(), lists.end(), anyTensor);
+                          return std::ranges::any_of(lists, anyTensor);
                         },
                         [](const SymIntValue& symbol) { return !symbol.name.empty(); },
                         [](const SymFloat& symbol) { return !symbol.name.empty(); },
@@ -309,7 +306,7 @@ bool plainIsExact(std::string_view argument, const ArgValue& value) {
           [](const SymBool& symbol) { return !symbol.name.empty() || isConstant(symbol); },
           [](const std::vector<SymIntValue>& list) { return allConstant(list); },
           [](const std::vector<SymFloat>& list) {
-            return !list.empty() && std::all_of(list.begin(), list.end(), [](const SymFloat& item) {
+            return !list.empty() && std::ranges::all_of(list, [](const SymFloat& item) {
               return isConstant(item) && std::isfinite(item.value);
             });
           },

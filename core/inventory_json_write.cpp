@@ -262,8 +262,7 @@ class SymbolTable {
       if (size.hasHint && size.expr->kind() == SymExpr::Kind::Symbol && !seen.hint) {
         seen.hint = size.value;
       }
-      if (input != nullptr &&
-          std::find(seen.inputs.begin(), seen.inputs.end(), *input) == seen.inputs.end()) {
+      if (input != nullptr && std::ranges::find(seen.inputs, *input) == seen.inputs.end()) {
         seen.inputs.push_back(*input);
       }
     }

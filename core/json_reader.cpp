@@ -186,7 +186,7 @@ void JsonFields::finish() {
     return;
   }
   for (const auto& member : object_.items()) {
-    if (std::find(known_.begin(), known_.end(), member.key()) == known_.end()) {
+    if (std::ranges::find(known_, member.key()) == known_.end()) {
       fail(member.key(), "unknown field");
       return;
     }

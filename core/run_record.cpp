@@ -46,8 +46,9 @@ void noteUse(InTheWay& out, const UseClaim& use, const std::string& op) {
 /// again.
 bool repeatsOperators(const Finding& finding, const std::set<std::string>& blockedUses) {
   return finding.rule.starts_with("NC2") && !finding.targets.empty() &&
-         std::all_of(finding.targets.begin(), finding.targets.end(),
-                     [&](const std::string& target) { return blockedUses.contains(target); });
+         std::ranges::all_of(finding.targets, [&](const std::string& target) {
+           return blockedUses.contains(target);
+         });
 }
 
 InTheWay inTheWay(const Model& model, const ModelAssessment& judged,
@@ -77,8 +78,8 @@ InTheWay inTheWay(const Model& model, const ModelAssessment& judged,
 }  // namespace
 
 const Model* modelOf(const InputResult& input, const ModelAssessment& judged) {
-  const auto found = std::find_if(input.inventory.models.begin(), input.inventory.models.end(),
-                                  [&](const Model& model) { return model.name == judged.model; });
+  const auto found = std::ranges::find_if(
+      input.inventory.models, [&](const Model& model) { return model.name == judged.model; });
   return found == input.inventory.models.end() ? nullptr : &*found;
 }
 
@@ -125,7 +126,7 @@ std::vector<Blocker> rankBlockers(const RunRecord& record) {
   for (auto& [key, blocker] : blockers) {
     out.push_back(std::move(blocker));
   }
-  std::stable_sort(out.begin(), out.end(), [](const Blocker& a, const Blocker& b) {
+  std::ranges::stable_sort(out, [](const Blocker& a, const Blocker& b) {
     return std::pair(a.unblocks.size(), a.models.size()) >
            std::pair(b.unblocks.size(), b.models.size());
   });

@@ -32,7 +32,7 @@ std::vector<Row> rowsOf(const Model& model) {
     for (const Argument& argument : use.args) {
       forEachTensor(argument.value, [&](const TensorValue& tensor) {
         std::string dtype(shortName(tensor.spec.dtype));
-        if (std::find(row.dtypes.begin(), row.dtypes.end(), dtype) == row.dtypes.end()) {
+        if (std::ranges::find(row.dtypes, dtype) == row.dtypes.end()) {
           row.dtypes.push_back(std::move(dtype));
         }
       });
@@ -42,8 +42,7 @@ std::vector<Row> rowsOf(const Model& model) {
   for (auto& [key, row] : rows) {
     out.push_back(std::move(row));
   }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const Row& a, const Row& b) { return a.count > b.count; });
+  std::ranges::stable_sort(out, [](const Row& a, const Row& b) { return a.count > b.count; });
   return out;
 }
 

@@ -54,8 +54,8 @@ void writePlaces(const std::vector<std::string>& places, bool all, std::ostream&
 }
 
 void writeBlockers(const std::vector<OperatorRow>& rows, bool all, std::ostream& out) {
-  const bool any = std::any_of(rows.begin(), rows.end(),
-                               [](const OperatorRow& row) { return standsInTheWay(row.claim); });
+  const bool any =
+      std::ranges::any_of(rows, [](const OperatorRow& row) { return standsInTheWay(row.claim); });
   if (!any) {
     return;
   }

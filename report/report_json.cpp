@@ -86,7 +86,7 @@ bool isWorse(const UseClaim& a, const UseClaim& b) {
 
 void addOnce(std::vector<std::string>& out, const std::vector<std::string>& more) {
   for (const std::string& text : more) {
-    if (std::find(out.begin(), out.end(), text) == out.end()) {
+    if (std::ranges::find(out, text) == out.end()) {
       out.push_back(text);
     }
   }

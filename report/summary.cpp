@@ -35,7 +35,7 @@ int rankOf(Claim claim) {
 }
 
 void addOnce(std::vector<std::string>& out, const std::string& text) {
-  if (std::find(out.begin(), out.end(), text) == out.end()) {
+  if (std::ranges::find(out, text) == out.end()) {
     out.push_back(text);
   }
 }
@@ -63,8 +63,8 @@ void addUse(OperatorRow& row, const OpUse& use, const UseClaim& claim) {
   row.remedy = row.remedy.empty() ? claim.remedy : row.remedy;
   row.decidedBy = row.decidedBy.empty() ? claim.decidedBy : row.decidedBy;
   for (const LeafClaim& leaf : claim.leaves) {
-    const bool known = std::any_of(row.missing.begin(), row.missing.end(),
-                                   [&](const LeafClaim& other) { return other.op == leaf.op; });
+    const bool known = std::ranges::any_of(
+        row.missing, [&](const LeafClaim& other) { return other.op == leaf.op; });
     if (standsInTheWay(leaf.claim) && !known) {
       row.missing.push_back(leaf);
     }
@@ -139,7 +139,7 @@ std::vector<OperatorRow> operatorRows(const ModelView& view) {
   for (auto& [key, row] : rows) {
     out.push_back(std::move(row));
   }
-  std::stable_sort(out.begin(), out.end(), [](const OperatorRow& a, const OperatorRow& b) {
+  std::ranges::stable_sort(out, [](const OperatorRow& a, const OperatorRow& b) {
     return rankOf(a.claim) != rankOf(b.claim) ? rankOf(a.claim) < rankOf(b.claim)
                                               : a.uses.size() > b.uses.size();
   });
@@ -180,8 +180,8 @@ std::vector<const Finding*> findingsOf(const ModelView& view) {
       out.push_back(&finding);
     }
   }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const Finding* a, const Finding* b) { return a->severity > b->severity; });
+  std::ranges::stable_sort(
+      out, [](const Finding* a, const Finding* b) { return a->severity > b->severity; });
   return out;
 }
 
@@ -223,9 +223,8 @@ std::vector<std::pair<std::int64_t, std::string>> verdictParts(const ModelView& 
 
 std::size_t errorCount(const ModelView& view) {
   const auto findings = findingsOf(view);
-  return static_cast<std::size_t>(
-      std::count_if(findings.begin(), findings.end(),
-                    [](const Finding* finding) { return finding->severity == Severity::Error; }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      findings, [](const Finding* finding) { return finding->severity == Severity::Error; }));
 }
 
 std::string verdictSentence(const ModelView& view, const Target& target) {
@@ -312,8 +311,8 @@ std::vector<std::pair<std::string, std::string>> nextSteps(const RunRecord& reco
                                                            const std::vector<ModelView>& views) {
   std::vector<std::pair<std::string, std::string>> out;
   const auto blockers = rankBlockers(record);
-  const auto op = std::find_if(blockers.begin(), blockers.end(),
-                               [](const Blocker& b) { return b.kind == "operator"; });
+  const auto op =
+      std::ranges::find_if(blockers, [](const Blocker& b) { return b.kind == "operator"; });
   if (op != blockers.end()) {
     out.emplace_back("neuron-check db show " + shellWord(op->what),
                      "every row about it, and what would decide");
@@ -329,8 +328,8 @@ std::vector<std::pair<std::string, std::string>> nextSteps(const RunRecord& reco
       (target.releaseDefaulted ? "" : "--release " + shellWord(releaseOf(target)) + " ") +
       (target.chipDefaulted ? "" : "--chip " + shellWord(target.chip) + " ");
   const std::string mode = target.modeDefaulted ? "" : fmt::format("--mode {} ", name(target.mode));
-  const auto worstView = std::max_element(
-      views.begin(), views.end(),
+  const auto worstView = std::ranges::max_element(
+      views,
       [](const ModelView& a, const ModelView& b) { return a.judged->verdict < b.judged->verdict; });
   if (worstView != views.end()) {
     const std::string path = shellWord(worstView->input->inventory.path);

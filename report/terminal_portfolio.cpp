@@ -27,9 +27,9 @@ void writeSummary(TerminalPage& page, const RunRecord& record,
     text += fmt::format("{}{} {}", sep, count, name(verdict));
     sep = ", ";
   }
-  const auto unread = std::count_if(
-      record.inputs.begin(), record.inputs.end(),
-      [](const InputResult& input) { return input.error || input.assessment.models.empty(); });
+  const auto unread = std::ranges::count_if(record.inputs, [](const InputResult& input) {
+    return input.error || input.assessment.models.empty();
+  });
   if (unread > 0) {
     text += fmt::format("{}{} not read", sep, unread);
   }
@@ -47,8 +47,8 @@ std::string blockersText(const RunRecord& record, const ModelView& view,
                          const std::vector<Blocker>& ranked) {
   std::vector<std::string> names;
   for (const Blocker& blocker : ranked) {
-    if (std::find(blocker.models.begin(), blocker.models.end(),
-                  modelLabel(*view.input, *view.judged)) != blocker.models.end()) {
+    if (std::ranges::find(blocker.models, modelLabel(*view.input, *view.judged)) !=
+        blocker.models.end()) {
       names.push_back(blocker.what);
     }
   }
@@ -71,7 +71,7 @@ std::string commonFolder(const std::vector<ModelView>& views) {
   std::string folder = views.front().label;
   for (const ModelView& view : views) {
     const std::string& path = view.input->inventory.path;
-    const auto end = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first;
+    const auto end = std::ranges::mismatch(folder, path).in1;
     folder.erase(end, folder.end());
   }
   const std::size_t slash = folder.rfind('/');
@@ -115,7 +115,7 @@ void writeModelRow(TerminalPage& page, const ModelTable& table, const ModelView&
 
 void writeTable(TerminalPage& page, const RunRecord& record, std::vector<ModelView> views,
                 const std::vector<Blocker>& ranked) {
-  std::stable_sort(views.begin(), views.end(), [](const ModelView& a, const ModelView& b) {
+  std::ranges::stable_sort(views, [](const ModelView& a, const ModelView& b) {
     return a.judged->verdict > b.judged->verdict;
   });
   const std::string folder = commonFolder(views);
