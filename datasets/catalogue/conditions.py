@@ -10,6 +10,7 @@ import recording_names
 
 MIN_SIDE_TWO = 4  # Observations needed on each side for more than one atom: fewer fit by chance.
 MAX_ATOMS = 160
+MAX_WORDS = 8  # An argument with more different strings holds free text, not a choice.
 
 
 def tensors(fact):
@@ -25,10 +26,11 @@ def literal(value):
 
 
 class Atom:
-    """text, a function of an observation's arguments, and how far-fetched it is."""
+    """text, a function of an observation's arguments, and how far-fetched it is. A broad atom asks what operators
+    branch on (kind, rank, presence, layout, flags), not for one dtype, size or number out of many."""
 
-    def __init__(self, text, holds, cost):
-        self.text, self.holds, self.cost = text, holds, cost
+    def __init__(self, text, holds, cost, broad=True):
+        self.text, self.holds, self.cost, self.broad = text, holds, cost, broad
 
 
 def none_atoms(name):
@@ -55,26 +57,26 @@ COMPLEX = frozenset("complex32 complex64 complex128".split())
 
 def dtype_sets(dtypes):
     """Sets a rule would name: one dtype, or a whole kind (with every member of it, tried or not)."""
-    for dtype in sorted(dtypes):
-        yield [dtype]
     for members in (FLOATS, COMPLEX, FLOATS | COMPLEX, INTS, INTS | {"bool"}, FLOATS | INTS | {"bool"}):
         if members & dtypes and dtypes - members:
             yield sorted(members)
+    for dtype in sorted(dtypes):
+        yield [dtype]
 
 
 def dtype_atoms(name, dtypes):
     for members in dtype_sets(dtypes):
         inside = frozenset(members)
         text = f"dtype({name}) == {members[0]}" if len(members) == 1 else f"dtype({name}) in {{{','.join(members)}}}"
-        yield Atom(text, each(name, lambda t, s=inside: t[1] in s), 1)
+        yield Atom(text, each(name, lambda t, s=inside: t[1] in s), 1, len(members) > 1)
         if len(members) == 1:
-            yield Atom(f"dtype({name}) != {members[0]}", each(name, lambda t, s=inside: t[1] not in s), 2)
+            yield Atom(f"dtype({name}) != {members[0]}", each(name, lambda t, s=inside: t[1] not in s), 2, False)
 
 
 def size_atoms(name, ranks):
     for i in range(min(min(ranks), 4) if ranks else 0):
-        yield Atom(f"size({name},{i}) == 1", each(name, lambda t, i=i: t[2][i] == 1), 4)
-        yield Atom(f"size({name},{i}) != 1", each(name, lambda t, i=i: t[2][i] != 1), 4)
+        yield Atom(f"size({name},{i}) == 1", each(name, lambda t, i=i: t[2][i] == 1), 4, False)
+        yield Atom(f"size({name},{i}) != 1", each(name, lambda t, i=i: t[2][i] != 1), 4, False)
 
 
 def tensor_atoms(name, observations):
@@ -100,12 +102,14 @@ def same(a, b):
 def value_atoms(name, observations):
     values = {repr(o[name][1]): o[name][1] for o in observations}
     scalars = {k: v for k, v in values.items() if isinstance(v, (bool, int, float, str))}
-    if len(values) > 1 and len(scalars) == len(values):
+    free_text = len(values) > MAX_WORDS and any(isinstance(v, str) for v in values.values())
+    if len(values) > 1 and len(scalars) == len(values) and not free_text:
         for key in sorted(scalars)[:12]:
             value = scalars[key]
+            broad = isinstance(value, (bool, str)) and value not in recording_names.DTYPES.values()
             cost = 0 if isinstance(value, (bool, str)) else 2
-            yield Atom(f"{name} == {literal(value)}", lambda o, v=value: same(o[name][1], v), cost)
-            yield Atom(f"{name} != {literal(value)}", lambda o, v=value: not same(o[name][1], v), cost + 1)
+            yield Atom(f"{name} == {literal(value)}", lambda o, v=value: same(o[name][1], v), cost, broad)
+            yield Atom(f"{name} != {literal(value)}", lambda o, v=value: not same(o[name][1], v), cost + 1, broad)
     if len(values) > 1 and all(type(v) in (int, float) for v in values.values()):
         for text, test in (
             ("{n} > 0", lambda v: v > 0), ("{n} == 0", lambda v: v == 0), ("{n} != 0", lambda v: v != 0),
@@ -158,7 +162,8 @@ def only_if(present, absent):
     wanted, full = (1 << len(present)) - 1, (1 << len(everything)) - 1
     masks = {}
     for atom in atoms_for(everything):
-        masks.setdefault(sum(1 << i for i, o in enumerate(everything) if atom.holds(o)), atom)
+        if atom.broad:
+            masks.setdefault(sum(1 << i for i, o in enumerate(everything) if atom.holds(o)), atom)
     masks.pop(full, None)
     masks.pop(0, None)
     found = [(bin(m).count("1"), a.cost, a.text) for m, a in masks.items() if m & wanted == wanted]

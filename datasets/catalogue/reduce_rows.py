@@ -46,8 +46,10 @@ def load(paths):
 
 
 def known(entries, ops):
-    """torch's tests define operators of their own, which are no part of the catalogue."""
-    return [e for e in entries if all(c["op"] in ops for c in e[0]["calls"])] or entries
+    """torch's tests define operators of their own, which are no part of the catalogue. Moves to the host are no part of
+    a model."""
+    inside = [e for e in entries if e[0]["in"].get("device") != ["V", "cpu"]]
+    return [e for e in inside if all(c["op"] in ops for c in e[0]["calls"])]
 
 
 def usable(entries):
@@ -217,6 +219,7 @@ def write(paths, output, here):
     ops = read_ops(output.parent)
     plumbing = plumbing_names(here, ops)
     found = {op: known(entries, ops) for op, entries in load(paths).items() if op in ops}
+    found = {op: entries for op, entries in found.items() if entries}
     shared.update(found=found, plumbing=plumbing, hand_conditions=read_hand_conditions(here))
     with multiprocessing.get_context("fork").Pool(2) as pool:
         rows = [r for part in pool.imap(rows_of_one, sorted(found), chunksize=16) for r in part]
