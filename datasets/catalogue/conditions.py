@@ -156,8 +156,8 @@ def atoms_for(observations):
 
 
 def only_if(present, absent):
-    """Text that is true for every observation of `present` and false for as many of `absent` as one or two atoms can
-    make it; None if that is none of them."""
+    """Text that is true for every observation of `present` and false for as many of `absent` as one atom, or two
+    joined by ||, can make it; None if that is none of them. Two joined by && would fit chance."""
     everything = present + absent
     wanted, full = (1 << len(present)) - 1, (1 << len(everything)) - 1
     masks = {}
@@ -169,10 +169,9 @@ def only_if(present, absent):
     found = [(bin(m).count("1"), a.cost, a.text) for m, a in masks.items() if m & wanted == wanted]
     if min(len(present), len(absent)) >= MIN_SIDE_TWO:
         for (x, a), (y, b) in itertools.combinations(list(masks.items())[:MAX_ATOMS], 2):
-            for mask, word in ((x & y, "&&"), (x | y, "||")):
-                if mask & wanted == wanted and mask != full:
-                    text = f"{brackets(a.text)} {word} {brackets(b.text)}"
-                    found.append((bin(mask).count("1"), a.cost + b.cost + 1, text))
+            if (x | y) & wanted == wanted and x | y != full:
+                text = f"{brackets(a.text)} || {brackets(b.text)}"
+                found.append((bin(x | y).count("1"), a.cost + b.cost + 1, text))
     return min(found)[2] if found else None
 
 
