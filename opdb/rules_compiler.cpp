@@ -207,7 +207,10 @@ void CompilerRules::hit(const ActiveRule& rule, FindingPlace place, Severity sev
   if (isNew) {
     finding.code = row.code;
     finding.severity = severity;
-    finding.message = fmt::format("{} refuses this: {} ({}).", row.product, row.title, row.code);
+    const bool hearsay = row.confidence == Confidence::Low || row.confidence == Confidence::None;
+    finding.message =
+        fmt::format("{} {} this: {} ({}).", row.product,
+                    hearsay ? "is reported to refuse" : "refuses", row.title, row.code);
     if (!row.note.empty() && row.note != "as above") {
       finding.message += fmt::format(" Note: {}.", row.note);
     }

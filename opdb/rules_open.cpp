@@ -14,6 +14,7 @@ void runOpenClaims(RuleRun& run) {
     std::int64_t count = 0;
     std::string reason;
     std::string where;
+    std::string remedy;
   };
   std::map<std::tuple<std::string, Claim, std::string>, Open> open;
   for (const OpUse& use : run.model().uses) {
@@ -25,17 +26,17 @@ void runOpenClaims(RuleRun& run) {
     if (++entry.count == 1) {
       entry.reason = claim->reason;
       entry.where = whereText(use);
+      entry.remedy = claim->remedy;
     }
   }
   for (const auto& [key, entry] : open) {
-    const auto& [op, claim, decidedBy] = key;
+    const auto& [op, claim, argument] = key;
     run.notChecked(
         fmt::format("{} ({})", op, counted(entry.count, "use", "uses")),
         fmt::format("claim {}: {} First at {}.", name(claim), entry.reason, entry.where),
-        claim == Claim::Depends
-            ? fmt::format("trace the model, or give {}",
-                          decidedBy.empty() ? std::string("the argument") : "'" + decidedBy + "'")
-            : "import the vendor's operator table, probe the installed backend, or run the case");
+        entry.remedy.empty()
+            ? "import the vendor's operator table, probe the installed backend, or run the case"
+            : entry.remedy);
   }
 }
 

@@ -70,7 +70,9 @@ void copiedView(RuleRun& run, const OpUse& use) {
 
 void caveats(RuleRun& run, const OpUse& use) {
   const UseClaim* claim = run.claim(use);
-  if (claim == nullptr || claim->caveats.empty() || claim->claim != Claim::Native) {
+  // What may be a view or a copy has a rule about cost (NC805).
+  if (claim == nullptr || claim->caveats.empty() || claim->claim != Claim::Native ||
+      use.group == OpGroup::ViewOrCopy) {
     return;
   }
   Finding& finding = run.finding("NC211");

@@ -354,7 +354,8 @@ std::optional<bool> boolOf(const Argument* argument) {
 }
 
 std::string whereText(const OpUse& use) {
-  return use.source.known() ? fmt::format("{} ({})", use.node, use.source.str()) : use.node;
+  const std::string node = use.node.empty() ? use.op.str() : use.node;
+  return use.source.known() ? fmt::format("{} ({})", node, use.source.str()) : node;
 }
 
 }  // namespace neuroncheck::opdb

@@ -118,8 +118,9 @@ std::string messageFor(const RuleRun& run, const std::string& symbol, const Touc
                      whereText(*touched.uses.front()));
   out += run.eager() ? "; each is compiled once per size. "
                      : "; torch.compile refuses the graph, or compiles it again for each size. ";
-  out += fmt::format("Fixed to one size, {} of them become{} concrete.", touched.alone,
-                     touched.alone == 1 ? "s" : "");
+  out += fmt::format("Fixed to one size, {} of them become{} concrete{}.", touched.alone,
+                     touched.alone == 1 ? "s" : "",
+                     touched.alone < uses ? "; the others depend on other sizes too" : "");
   return out;
 }
 
