@@ -13,7 +13,8 @@ namespace neuroncheck::scanner {
 /// Bounds that keep hostile input harmless. Memory is of the order of `maxJsonBytes`, never of the
 /// file.
 struct Limits {
-  std::uint64_t maxJsonBytes = std::uint64_t{1} << 30;         ///< one JSON record, inflated
+  std::uint64_t maxJsonBytes = std::uint64_t{1}
+                               << 30;  ///< all JSON records of a file together, inflated
   std::uint64_t maxDirectoryBytes = std::uint64_t{256} << 20;  ///< zip central directory
   std::uint64_t maxEntries = 4'000'000;
   int maxDepth = 256;  ///< nesting of JSON and of subgraphs

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "scanner/archive/printable.h"
 #include "scanner/archive/zip_directory.h"
 
 // Why not libzip: it picks among several end records by a consistency score and reads every local
@@ -112,7 +113,7 @@ class Inflater {
 };
 
 Error inRecord(Error error, const ZipEntry& entry) {
-  return std::move(error).within(fmt::format("record {}", entry.name));
+  return std::move(error).within("record " + printable(entry.name));
 }
 
 Result<void> checkReadable(const ZipEntry& entry) {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "scanner/archive/printable.h"
+
 namespace neuroncheck::scanner {
 namespace {
 
@@ -105,8 +107,7 @@ Result<std::uint64_t> readEnd64(const ByteSource& source, std::uint64_t endPosit
 
 Result<std::uint64_t> checkName(std::string_view name) {
   const auto bad = [&](std::string_view why) {
-    return inputError(
-        fmt::format("zip: an entry name {}: {:?}", why, std::string(name.substr(0, 200))));
+    return inputError(fmt::format("zip: an entry name {}: '{}'", why, printable(name)));
   };
   if (name.empty()) {
     return bad("is empty");
@@ -171,8 +172,8 @@ Result<void> checkPlaces(const std::vector<ZipEntry>& entries, std::uint64_t dir
     const std::uint64_t header = kLocalSize + entry.name.size();
     if (entry.headerOffset > end || end - entry.headerOffset < header ||
         end - entry.headerOffset - header < entry.compressedSize) {
-      return inputError(fmt::format("zip: record {:?} runs into the next record or the directory",
-                                    std::string(entry.name)));
+      return inputError(fmt::format("zip: record '{}' runs into the next record or the directory",
+                                    printable(entry.name)));
     }
   }
   return {};

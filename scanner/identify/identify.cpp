@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "scanner/archive/printable.h"
 #include "scanner/identify/pickle_walk.h"
 #include "scanner/identify/remedies.h"
 #include "scanner/pt2/program_archive.h"
@@ -43,7 +44,7 @@ Identification identifyProgram(const RootedArchive& archive) {
   if (!contents.compiled.empty()) {
     std::string names;
     for (const std::string& name : contents.compiled) {
-      names += (names.empty() ? "" : ", ") + name;
+      names += (names.empty() ? "" : ", ") + printable(name);
     }
     return make(FileKind::AotInductorPackage,
                 fmt::format("AOTInductor package, compiled code of {} ({}), no graph to analyse",
@@ -72,7 +73,7 @@ Identification identifySaved(const PickleWalk& walk, std::string_view container)
   if (walk.modulePickle && walk.startsWithGlobal && walk.firstGlobal != "collections.OrderedDict") {
     return make(FileKind::PickledModule,
                 fmt::format("{} of a whole module ({}): Python objects, no program", container,
-                            walk.firstGlobal),
+                            printable(walk.firstGlobal)),
                 remedyFromModel());
   }
   const bool complete = walk.valid;

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "scanner/archive/zip_directory.h"
+#include "scanner/archive/printable.h"
 #include "scanner/identify/identify.h"
 #include "scanner/identify/pickle_walk.h"
 #include "scanner/identify/remedies.h"
@@ -40,7 +40,7 @@ Identification identifyLegacy(std::string_view bytes) {
   if (walk.modulePickle && walk.startsWithGlobal && walk.firstGlobal != "collections.OrderedDict") {
     return make(
         FileKind::PickledModule,
-        fmt::format("legacy torch.save file of a whole module ({}), no program", walk.firstGlobal),
+        fmt::format("legacy torch.save file of a whole module ({}), no program", printable(walk.firstGlobal)),
         remedyFromModel());
   }
   return make(FileKind::TorchSave,
@@ -124,28 +124,17 @@ bool looksLikeOnnx(std::string_view start, std::uint64_t fileSize) {
 /// Valid UTF-8 without control characters other than white space; a sequence cut by the window
 /// counts as valid.
 bool looksLikeText(std::string_view bytes) {
-  for (std::size_t i = 0; i < bytes.size();) {
-    const auto c = static_cast<unsigned char>(bytes[i]);
-    if (c < 0x80) {
-      if (c < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f') {
-        return false;
-      }
-      ++i;
-      continue;
-    }
-    const std::size_t length = (c & 0xE0) == 0xC0   ? 2
-                               : (c & 0xF0) == 0xE0 ? 3
-                               : (c & 0xF8) == 0xF0 ? 4
-                                                    : 0;
+  constexpr std::size_t kLongestSequence = 4;
+  while (!bytes.empty()) {
+    const std::size_t length = utf8Length(bytes);
+    const auto first = static_cast<unsigned char>(bytes.front());
     if (length == 0) {
+      return bytes.size() < kLongestSequence && first >= 0xC2 && first <= 0xF4;
+    }
+    if (first < 0x20 && first != '\n' && first != '\r' && first != '\t' && first != '\f') {
       return false;
     }
-    for (std::size_t k = 1; k < length && i + k < bytes.size(); ++k) {
-      if ((static_cast<unsigned char>(bytes[i + k]) & 0xC0) != 0x80) {
-        return false;
-      }
-    }
-    i += length;
+    bytes.remove_prefix(length);
   }
   return true;
 }

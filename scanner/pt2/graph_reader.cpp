@@ -277,17 +277,18 @@ Result<void> GraphReader::addUse(const Node& node, const Target& target) {
 /// torch asks for arguments by the names of the schema, so one of another name has no effect.
 void GraphReader::dropUnknown(OpUse& use, const OpInfo& info) {
   const std::vector<SchemaArgument>& schema = info.schema.arguments;
-  for (std::size_t i = 0; i < use.args.size(); ++i) {
-    const std::string& name = use.args[i].name;
-    if (name.empty() || (i < schema.size() && schema[i].name == name) ||
-        info.schema.argument(name) != nullptr) {
-      continue;
+  std::size_t position = 0;
+  std::erase_if(use.args, [&](const Argument& argument) {
+    const std::size_t at = position++;
+    if (argument.name.empty() || (at < schema.size() && schema[at].name == argument.name) ||
+        info.schema.argument(argument.name) != nullptr) {
+      return false;
     }
     context_.notes.add(
         fmt::format("argument '{}' of {} (node '{}') is not in its schema; left out, as torch does",
-                    name.substr(0, 80), use.op.str(), use.node.substr(0, 80)));
-    use.args.erase(use.args.begin() + static_cast<std::ptrdiff_t>(i--));
-  }
+                    argument.name.substr(0, 80), use.op.str(), use.node.substr(0, 80)));
+    return true;
+  });
 }
 
 void GraphReader::fillDefaults(OpUse& use, const OpInfo& info) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "scanner/archive/printable.h"
 #include "scanner/pt2/model_reader.h"
 #include "scanner/pt2/payload_config.h"
 
@@ -51,6 +52,7 @@ class ProgramReader {
   ProgramContents contents_;
   Inventory inventory_;
   std::size_t notesLeftOut_ = 0;
+  std::uint64_t bytesLeft_ = limits_.maxJsonBytes;
 };
 
 void ProgramReader::note(std::string_view rule, std::string_view record, std::string message) {
@@ -59,7 +61,7 @@ void ProgramReader::note(std::string_view rule, std::string_view record, std::st
     return;
   }
   inventory_.notes.push_back(
-      {.rule = std::string(rule), .record = std::string(record), .message = std::move(message)});
+      {.rule = std::string(rule), .record = printable(record), .message = std::move(message)});
 }
 
 std::int64_t ProgramReader::recordSize(std::string_view name) const {
@@ -70,7 +72,10 @@ std::int64_t ProgramReader::recordSize(std::string_view name) const {
 }
 
 Result<PaddedBytes> ProgramReader::record(std::size_t index, std::uint64_t maxBytes) {
-  NEURONCHECK_TRY(ZipArchive::Record record, archive_.zip().read(index, maxBytes));
+  // One bound over all records: many that inflate well are as bad as a big one.
+  NEURONCHECK_TRY(ZipArchive::Record record,
+                  archive_.zip().read(index, std::min(maxBytes, bytesLeft_)));
+  bytesLeft_ -= record.bytes.size();
   if (!record.checksumMatches) {
     const ZipEntry& entry = archive_.zip().entries()[index];
     note(kRuleChecksum, entry.name,
@@ -101,12 +106,12 @@ Result<void> ProgramReader::checkVersions() {
   }
   NEURONCHECK_TRY(const auto format, smallText("archive_format"));
   if (format.value_or("pt2") != "pt2") {
-    return inputError(fmt::format("record archive_format says '{}', not pt2", *format));
+    return inputError(fmt::format("record archive_format says '{}', not pt2", printable(*format)));
   }
   NEURONCHECK_TRY(const auto version, smallText("archive_version"));
   if (version.value_or("0") != "0") {
-    return inputError(
-        fmt::format("archive version '{}' is not read, the highest known is 0", *version));
+    return inputError(fmt::format("archive version '{}' is not read, the highest known is 0",
+                                  printable(*version)));
   }
   NEURONCHECK_TRY(auto container, smallText(".data/version"));
   if (!container) {
@@ -148,7 +153,7 @@ Result<bool> ProgramReader::readConfig(const std::string& folder, const std::str
   NEURONCHECK_TRY(const PaddedBytes bytes, record(*index, limits_.maxJsonBytes));
   auto parsed = readPayloadConfig(bytes, folder, limits_);
   if (!parsed) {
-    return tl::unexpected(std::move(parsed).error().within(folder + config));
+    return tl::unexpected(std::move(parsed).error().within(printable(folder + config)));
   }
   for (std::size_t i = 0; i < parsed->tensors.size(); ++i) {
     StoredTensor& tensor = parsed->tensors[i];
@@ -224,7 +229,7 @@ Result<void> ProgramReader::readProgram(const ProgramContents::Program& program)
   auto model = readModel(bytes, program.name, schemas_, limits_);
   if (!model) {
     return tl::unexpected(
-        std::move(model).error().within(std::string(archive_.name(program.record))));
+        std::move(model).error().within(printable(archive_.name(program.record))));
   }
   if (contents_.layout == ArchiveLayout::Raw) {
     NEURONCHECK_TRY_VOID(readConfigs(*model));
@@ -236,6 +241,7 @@ Result<void> ProgramReader::readProgram(const ProgramContents::Program& program)
     devices.insert(tensor.spec.device.type);
   }
   model->madeOn.assign(devices.begin(), devices.end());
+  model->name = printable(model->name);
   inventory_.models.push_back(std::move(*model));
   return {};
 }
@@ -257,7 +263,8 @@ void ProgramReader::noteCompiled() {
                      "and was not opened",
                      name));
   }
-  inventory_.compiledModels = contents_.compiled;
+  std::ranges::transform(contents_.compiled, std::back_inserter(inventory_.compiledModels),
+                         [](const std::string& name) { return printable(name); });
 }
 
 Result<Inventory> ProgramReader::read() {

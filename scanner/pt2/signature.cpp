@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 #include <span>
+#include <string>
 
 namespace neuroncheck::scanner::pt2 {
 namespace {
@@ -118,13 +120,14 @@ Result<void> readSpecs(Json list, std::string_view what, std::span<const SpecKin
   return {};
 }
 
-void addStored(const GraphInput& input, Model& model) {
+/// Older signatures list a tied parameter once per use, under one name.
+void addStored(const GraphInput& input, std::set<std::string, std::less<>>& names, Model& model) {
   const bool isParameter = input.kind == "PARAMETER";
   if (!isParameter && input.kind != "BUFFER" && input.kind != "CONSTANT_TENSOR") {
     return;
   }
   const auto* tensor = std::get_if<TensorPtr>(&input.value);
-  if (tensor != nullptr && *tensor != nullptr) {
+  if (tensor != nullptr && *tensor != nullptr && names.insert(input.target).second) {
     model.stored.push_back({.name = input.target,
                             .spec = (*tensor)->spec,
                             .record = {},
@@ -140,6 +143,7 @@ Result<void> readSignature(Json signature, const std::vector<ArgValue>& graphInp
   NEURONCHECK_TRY(const auto fields, Fields<2>::read(signature, kSignature, "signature"));
   NEURONCHECK_TRY(const Json inputs, fields.need(0, kSignature, "signature"));
   NEURONCHECK_TRY(const Json outputs, fields.need(1, kSignature, "signature"));
+  std::set<std::string, std::less<>> storedNames;
   NEURONCHECK_TRY_VOID(
       readSpecs(inputs, kSignature[0], kInputKinds, graphInputs, notes,
                 [&](Spec spec, const ArgValue& value) {
@@ -148,7 +152,7 @@ Result<void> readSignature(Json signature, const std::vector<ArgValue>& graphInp
                                    .target = std::move(spec.target),
                                    .persistent = spec.persistent,
                                    .value = value};
-                  addStored(input, model);
+                  addStored(input, storedNames, model);
                   model.inputs.push_back(std::move(input));
                 }));
   return readSpecs(outputs, kSignature[1], kOutputKinds, graphOutputs, notes,

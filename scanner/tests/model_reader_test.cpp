@@ -94,6 +94,20 @@ TEST(ReadModel, ReadsTheSignature) {
   EXPECT_TRUE(model->stored[0].isParameter);
 }
 
+TEST(ReadModel, CountsATiedParameterOnce) {
+  std::string json = with(
+      smallProgram(), R"({"as_tensor": {"name": "p_w"}}, {"as_tensor": {"name": "x"}}])",
+      R"({"as_tensor": {"name": "p_w"}}, {"as_tensor": {"name": "p_w2"}}, {"as_tensor": {"name": "x"}}])");
+  json = with(json, R"("tensor_values": {)", R"("tensor_values": {)" + tensor("p_w2") + ",");
+  json = with(
+      json, R"({"user_input")",
+      R"({"parameter": {"arg": {"name": "p_w2"}, "parameter_name": "lin.weight"}}, {"user_input")");
+  const auto model = read(json);
+  ASSERT_TRUE(model) << model.error().text();
+  EXPECT_EQ(model->inputs.size(), 3U);
+  EXPECT_EQ(model->stored.size(), 1U);
+}
+
 TEST(ReadModel, SharesOneTensorBetweenItsUses) {
   const auto model = read(smallProgram());
   EXPECT_EQ(std::get<TensorPtr>(model->uses[0].outputs[0]),

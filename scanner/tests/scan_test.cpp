@@ -263,6 +263,32 @@ TEST_F(Scan, NamesTheDamagedRecord) {
           "data/weights/model_weights_config.json: entry 'lin.weight': is_param is an integer"));
 }
 
+// Many records that inflate well are as bad as one: the bound is over all of them.
+TEST_F(Scan, BoundsAllRecordsTogether) {
+  const std::string padded = smallProgram() + std::string(100'000, ' ');
+  const std::string path = write(ZipWriter()
+                                     .add("m/models/a.json", padded, {.deflate = true})
+                                     .add("m/models/b.json", padded, {.deflate = true})
+                                     .add("m/archive_format", "pt2")
+                                     .finish());
+  EXPECT_TRUE(scan(path, catalogue_, {.maxJsonBytes = 250'000}));
+  const auto refused = scan(path, catalogue_, {.maxJsonBytes = 150'000});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), HasSubstr("record m/models/b.json: its"));
+  EXPECT_THAT(refused.error().text(), HasSubstr("over the limit"));
+}
+
+// Names of records reach reports: nothing in them may break a terminal or a JSON document.
+TEST_F(Scan, MakesNamesPrintable) {
+  const auto inventory = scanBytes(ZipWriter()
+                                       .add("m/models/a\xff\x1b.json", smallProgram(), {.crc = 1})
+                                       .add("m/archive_format", "pt2")
+                                       .finish());
+  ASSERT_TRUE(inventory) << inventory.error().text();
+  EXPECT_EQ(inventory->models[0].name, "a\\xff\\x1b");
+  EXPECT_EQ(inventory->notes[0].record, "m/models/a\\xff\\x1b.json");
+}
+
 // Only the directory and the wanted records are read: twenty gigabytes of weights cost nothing.
 TEST_F(Scan, DoesNotReadWeights) {
   const std::string path = (folder_ / "big.pt2").string();
