@@ -97,7 +97,7 @@ std::optional<Judgement> RuleEngine::judgeTwin(const OpName& op, const OpInfo& i
 std::optional<Judgement> RuleEngine::judgeFamily(const OpName& op, const OpInfo& info,
                                                  const PredicateContext& context) {
   const OpName twin = info.structuredTwin.value_or(op);
-  OpName functional = functionalForm(op).value_or(op);
+  const OpName functional = functionalForm(op).value_or(op);
   for (const std::string& packet : {functional.packet(), functional.packet() + "_"}) {
     for (const OpName& member : database_.overloads(packet)) {
       const OpInfo* other = database_.find(member);
@@ -183,71 +183,69 @@ Judgement RuleEngine::judgeComposite(const OpName& op, const OpInfo& info,
 }
 
 Judgement RuleEngine::judgeMissingKernel(const OpName& op, const OpInfo& info) {
-  Judgement judgement;
   const ReleaseOrder& releases = book_.releases();
-  const std::string kernel = info.schema.name == op ? op.str()
-                                                    : fmt::format("{} (the kernel behind {})",
-                                                                  info.schema.name.str(), op.str());
-  if (target_.mode == ExecutionMode::Compile || !releases.absenceDecides()) {
-    const Release* older =
-        target_.mode == ExecutionMode::Eager ? releases.olderComplete() : nullptr;
-    judgement.reason = older == nullptr ? fmt::format(
-                                              "No row speaks of {}, and no list of registrations "
-                                              "is complete enough to infer from.",
-                                              kernel)
-                                        : fmt::format(
-                                              "No row speaks of {}: it was not registered in {}, "
-                                              "{}, which says nothing certain of {}.",
-                                              kernel, older->name, older->date, target_.release);
-    judgement.remedy = importRemedy(op);
-    if (older != nullptr) {
-      judgement.shown.push_back(book_.addAbsence(*older));
-    }
-    judgement.leaves.push_back({.op = info.schema.name.str(),
-                                .times = "1",
-                                .always = true,
-                                .claim = judgement.claim,
-                                .reason = judgement.reason});
-    return judgement;
-  }
-  const Release& release = *releases.answering();
-  judgement.used.push_back(book_.addAbsence(release));
-  if (info.throwsOnly) {
-    judgement.claim = Claim::Unsupported;
-    judgement.reason = fmt::format(
-        "{} is not registered in {}, {}, and the default kernel of torch does nothing but raise.",
-        kernel, release.name, release.date);
-    judgement.remedy =
-        fmt::format("Replace {} by supported operators, or run that part on the CPU.", op.str());
-  } else if (info.cpuKernel) {
-    judgement.claim = Claim::CpuFallback;
-    judgement.reason = fmt::format(
-        "{} is not registered in {}, {}: the fallback computes it on the CPU (inferred from a "
-        "complete list).",
-        kernel, release.name, release.date);
-    judgement.remedy = fmt::format(
-        "Expect a round trip to the host for each call of {}; replace it by native operators, or "
-        "confirm "
-        "it against a newer release (db import).",
-        op.str());
-    if (const FeatureRow* fallback = feature("boxed-fallback")) {
-      addUnique(judgement.used, book_.addFeature(*fallback));
-    }
-  } else {
-    judgement.claim = Claim::Unsupported;
-    judgement.reason = fmt::format(
-        "{} is not registered in {}, {}, and the fallback has no CPU kernel to call: it would "
-        "raise \"Could not run '{}' with "
-        "arguments from the 'CPU' backend\".",
-        kernel, release.name, release.date, info.schema.name.str());
-    judgement.remedy =
-        fmt::format("Replace {} by supported operators, or run that part on the CPU.", op.str());
-  }
-  judgement.leaves.push_back({.op = info.schema.name.str(),
+  const std::string missing = info.schema.name.str();
+  const std::string kernel = info.schema.name == op
+                                 ? missing
+                                 : fmt::format("{} (the kernel behind {})", missing, op.str());
+  const bool decides = target_.mode == ExecutionMode::Eager && releases.absenceDecides();
+  Judgement judgement = decides ? judgeAbsence(op, info, kernel) : quoteAbsence(op, kernel);
+  judgement.leaves.push_back({.op = missing,
                               .times = "1",
                               .always = true,
                               .claim = judgement.claim,
                               .reason = judgement.reason});
+  return judgement;
+}
+
+Judgement RuleEngine::quoteAbsence(const OpName& op, const std::string& kernel) {
+  const Release* older =
+      target_.mode == ExecutionMode::Eager ? book_.releases().olderComplete() : nullptr;
+  Judgement judgement;
+  judgement.remedy = importRemedy(op);
+  if (older == nullptr) {
+    judgement.reason = fmt::format(
+        "No row speaks of {}, and no list of registrations is complete enough to infer from.",
+        kernel);
+    return judgement;
+  }
+  judgement.reason = fmt::format(
+      "No row speaks of {}: it was not registered in {}, {}, which says nothing certain of {}.",
+      kernel, older->name, older->date, target_.release);
+  judgement.shown.push_back(book_.addAbsence(*older));
+  return judgement;
+}
+
+Judgement RuleEngine::judgeAbsence(const OpName& op, const OpInfo& info,
+                                   const std::string& kernel) {
+  const Release& release = *book_.releases().answering();
+  const std::string absent =
+      fmt::format("{} is not registered in {}, {}", kernel, release.name, release.date);
+  Judgement judgement;
+  judgement.used.push_back(book_.addAbsence(release));
+  judgement.claim = Claim::Unsupported;
+  judgement.remedy =
+      fmt::format("Replace {} by supported operators, or run that part on the CPU.", op.str());
+  if (info.throwsOnly) {
+    judgement.reason =
+        fmt::format("{}, and the default kernel of torch does nothing but raise.", absent);
+  } else if (!info.cpuKernel) {
+    judgement.reason = fmt::format(
+        "{}, and the fallback has no CPU kernel to call: it would raise \"Could not run '{}' with "
+        "arguments from the 'CPU' backend\".",
+        absent, info.schema.name.str());
+  } else {
+    judgement.claim = Claim::CpuFallback;
+    judgement.reason = fmt::format(
+        "{}: the fallback computes it on the CPU (inferred from a complete list).", absent);
+    judgement.remedy = fmt::format(
+        "Expect a round trip to the host for each call of {}; replace it by native operators, or "
+        "confirm it against a newer release (db import).",
+        op.str());
+    if (const FeatureRow* fallback = feature("boxed-fallback")) {
+      addUnique(judgement.used, book_.addFeature(*fallback));
+    }
+  }
   return judgement;
 }
 

@@ -93,6 +93,9 @@ class RuleEngine {
   [[nodiscard]] Judgement judgeComposite(const OpName& op, const OpInfo& info,
                                          const PredicateContext& context);
   [[nodiscard]] Judgement judgeMissingKernel(const OpName& op, const OpInfo& info);
+  [[nodiscard]] Judgement judgeAbsence(const OpName& op, const OpInfo& info,
+                                       const std::string& kernel);
+  [[nodiscard]] Judgement quoteAbsence(const OpName& op, const std::string& kernel);
   [[nodiscard]] Judgement judgeCompile(const OpName& op, const OpInfo& info,
                                        const PredicateContext& context);
   [[nodiscard]] std::vector<Part> judgeParts(const OpName& op,
