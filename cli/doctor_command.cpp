@@ -11,6 +11,7 @@
 #include "cli/io.h"
 #include "cli/pipeline.h"
 #include "core/inventory_json.h"
+#include "core/version.h"
 #include "opdb/assess.h"
 #include "opdb/rules.h"
 
@@ -80,7 +81,7 @@ Check ageCheck(const opdb::Database& database) {
 }
 
 std::vector<Check> inspect(const Options& options, bool& usable) {
-  std::vector<Check> checks{{.what = "program", .state = "ok", .detail = toolName(), .remedy = ""}};
+  std::vector<Check> checks{{.what = "program", .state = "ok", .detail = std::string(toolName()), .remedy = ""}};
   if (std::filesystem::exists(kConfigFile)) {
     checks.push_back(
         {.what = "project defaults", .state = "ok", .detail = kConfigFile, .remedy = ""});

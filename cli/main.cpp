@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/io.h"
 #include "cli/options.h"
+#include "core/version.h"
 
 namespace {
 
@@ -41,7 +42,7 @@ int run(int argc, char** argv) {
   line.argv.assign(argv, argv + argc);
   CLI::App app(kDescription, "neuron-check");
   app.footer(kFooter);
-  app.set_version_flag("--version", toolName(), "print the version and leave");
+  app.set_version_flag("--version", std::string(neuroncheck::toolName()), "print the version and leave");
   app.get_formatter()->column_width(34);
   addCheckCommand(app, line);
   addInventoryCommand(app, line);

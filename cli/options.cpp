@@ -77,6 +77,4 @@ std::size_t terminalWidth() {
   return 80;
 }
 
-std::string toolName() { return "neuron-check " NEURONCHECK_VERSION; }
-
 }  // namespace neuroncheck::cli

@@ -52,7 +52,5 @@ struct Options {
 [[nodiscard]] Result<bool> useColor(const Options& options, bool outputIsTerminal);
 /// Columns of the terminal on standard output; 80 when it is none.
 [[nodiscard]] std::size_t terminalWidth();
-/// "neuron-check 0.1.0".
-[[nodiscard]] std::string toolName();
 
 }  // namespace neuroncheck::cli

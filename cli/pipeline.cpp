@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "cli/io.h"
+#include "core/version.h"
 #include "opdb/assess.h"
 #include "opdb/location.h"
 #include "scanner/digest.h"

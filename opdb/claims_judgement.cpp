@@ -2,37 +2,15 @@
 #include "opdb/claims_judgement.h"
 
 #include <algorithm>
-#include <charconv>
-#include <chrono>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "opdb/query.h"
+
 namespace neuroncheck::opdb {
 namespace {
-
-std::optional<std::chrono::sys_days> parseDate(std::string_view text) {
-  if (text.size() < 10 || text[4] != '-' || text[7] != '-') {
-    return std::nullopt;
-  }
-  const auto number = [&](std::size_t start, std::size_t count) {
-    int value = -1;
-    const char* first = text.data() + start;
-    const auto [end, error] = std::from_chars(first, first + count, value);
-    return error == std::errc() && end == first + count ? value : -1;
-  };
-  const int year = number(0, 4);
-  const int month = number(5, 2);
-  const int day = number(8, 2);
-  if (year < 0 || month < 1 || day < 1) {
-    return std::nullopt;
-  }
-  const std::chrono::year_month_day date{std::chrono::year(year),
-                                         std::chrono::month(static_cast<unsigned>(month)),
-                                         std::chrono::day(static_cast<unsigned>(day))};
-  return date.ok() ? std::optional<std::chrono::sys_days>(date) : std::nullopt;
-}
 
 /// "torch 2.13.0" and "2.10" speak of the same torch when the first two numbers are equal.
 bool sameTorch(std::string_view catalogue, std::string_view release) {
@@ -102,15 +80,6 @@ void mergeEvidence(Judgement& to, const Judgement& from) {
   for (const std::string& id : from.shown) {
     addUnique(to.shown, id);
   }
-}
-
-std::int64_t daysBetween(std::string_view from, std::string_view to) {
-  const auto start = parseDate(from);
-  const auto end = parseDate(to);
-  if (!start || !end || *end < *start) {
-    return -1;
-  }
-  return (*end - *start).count();
 }
 
 EvidenceBook::EvidenceBook(const Database& database, const Target& target, std::string today)

@@ -37,9 +37,6 @@ struct Judgement {
 void mergeEvidence(Judgement& to, const Judgement& from);
 void addUnique(std::vector<std::string>& list, const std::string& item);
 
-/// Days from one ISO date to another; -1 when either cannot be read or the difference is negative.
-[[nodiscard]] std::int64_t daysBetween(std::string_view from, std::string_view to);
-
 /// Everything the claims given so far rest on, by id.
 class EvidenceBook {
  public:
