@@ -209,7 +209,9 @@ TEST(Recurrent, IsBlockedByItsFusedCellAndSaysHowToDecompose) {
 TEST(Collectives, AreAskedOfTheProcessGroup) {
   const TestDatabase database({complete("aten::relu")});
   const OpUse reduce = use("_c10d_functional::all_reduce", {{.name = "input", .value = f32({2})}});
-  EXPECT_EQ(claimOf(database, "1.0", reduce).claim, Claim::Unknown);
+  const UseClaim claim = claimOf(database, "1.0", reduce);
+  EXPECT_EQ(claim.claim, Claim::Unknown);
+  EXPECT_THAT(claim.reason, HasSubstr("process group"));
   const TestDatabase measured({complete("_c10d_functional::all_reduce")});
   EXPECT_EQ(claimOf(measured, "1.0", reduce).claim, Claim::Native);
 }
