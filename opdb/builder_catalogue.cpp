@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -89,7 +89,8 @@ std::vector<OpName> CatalogueTable::overloads(std::string_view packet) const {
   if (!parsed) {
     return result;
   }
-  for (auto at = ops_.lower_bound(OpName{parsed->ns, parsed->base, ""}); at != ops_.end(); ++at) {
+  for (auto at = ops_.lower_bound(OpName{.ns = parsed->ns, .base = parsed->base, .overload = ""});
+       at != ops_.end(); ++at) {
     if (at->first.ns != parsed->ns || at->first.base != parsed->base) {
       break;
     }
@@ -196,7 +197,8 @@ Result<std::string> readTextFile(const std::string& path) {
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    return inputError(fmt::format("{}: {}", path, std::strerror(errno)));
+    return inputError(
+        fmt::format("{}: {}", path, std::error_code(errno, std::generic_category()).message()));
   }
   return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -87,7 +88,9 @@ std::vector<SupportChange> compare(const Statements& before, const Statements& a
                        old == nullptr ? std::string() : old->text(),
                        now == nullptr ? std::string() : now->text()});
   }
-  std::ranges::stable_sort(changes, {}, &SupportChange::kind);
+  std::ranges::sort(changes, {}, [](const SupportChange& change) {
+    return std::tuple<ChangeKind, std::string_view, RowScope>(change.kind, change.op, change.scope);
+  });
   return changes;
 }
 

@@ -24,10 +24,7 @@ constexpr std::array<std::string_view, 6> kDTypeHeaders = {
 constexpr std::array<std::string_view, 8> kNoteHeaders = {
     "note", "notes", "comment", "comments", "limitations", "remarks", "description", "details"};
 
-struct StatusSpelling {
-  std::string_view word;
-  SupportStatus status;
-};
+using StatusSpelling = std::pair<std::string_view, SupportStatus>;
 constexpr std::array<StatusSpelling, 27> kStatusSpellings = {{
     {"native", SupportStatus::Native},
     {"supported", SupportStatus::Native},
@@ -142,8 +139,8 @@ std::optional<SupportStatus> statusOf(const std::string& cell, const ImportOptio
   }
   // A sign may stand before a word that says the same: "✅ Supported".
   const auto spelled = [](std::string_view text) -> std::optional<SupportStatus> {
-    const auto* found = std::ranges::find(kStatusSpellings, text, &StatusSpelling::word);
-    return found == kStatusSpellings.end() ? std::nullopt : std::optional(found->status);
+    const auto* found = std::ranges::find(kStatusSpellings, text, &StatusSpelling::first);
+    return found == kStatusSpellings.end() ? std::nullopt : std::optional(found->second);
   };
   if (const auto known = spelled(word)) {
     return known;

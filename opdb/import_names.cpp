@@ -65,11 +65,13 @@ std::vector<OperatorNames::Match> OperatorNames::lookUp(const std::string& quali
     return {};
   }
   if (!parsed->overload.empty()) {
-    return database_.find(*parsed) == nullptr ? std::vector<Match>()
-                                              : std::vector<Match>{{qualified, RowScope::Overload}};
+    return database_.find(*parsed) == nullptr
+               ? std::vector<Match>()
+               : std::vector<Match>{{.op = qualified, .scope = RowScope::Overload}};
   }
-  return database_.overloads(qualified).empty() ? std::vector<Match>()
-                                                : std::vector<Match>{{qualified, RowScope::Packet}};
+  return database_.overloads(qualified).empty()
+             ? std::vector<Match>()
+             : std::vector<Match>{{.op = qualified, .scope = RowScope::Packet}};
 }
 
 /// A name without a namespace: aten's, else that of the only namespace that has it.
@@ -99,7 +101,7 @@ Result<OperatorNames::Match> OperatorNames::resolve(std::string_view text) const
   std::vector<Match> matches;
   if (const auto target = OpName::fromExportTarget(name)) {
     if (database_.find(*target) != nullptr) {
-      return Match{target->str(), RowScope::Overload};
+      return Match{.op = target->str(), .scope = RowScope::Overload};
     }
   }
   if (name.find("::") != std::string::npos) {
@@ -113,7 +115,7 @@ Result<OperatorNames::Match> OperatorNames::resolve(std::string_view text) const
     if (const auto exact = OpName::fromExportTarget("torch.ops." + rest);
         exact && dot != std::string::npos && rest.ends_with(".default") &&
         database_.find(*exact) != nullptr) {
-      return Match{exact->str(), RowScope::Overload};
+      return Match{.op = exact->str(), .scope = RowScope::Overload};
     }
     matches = lookUp(qualified);
   } else {
@@ -131,6 +133,7 @@ Result<OperatorNames::Match> OperatorNames::resolve(std::string_view text) const
   }
   if (matches.size() > 1) {
     std::vector<std::string> meanings;
+    meanings.reserve(matches.size());
     for (const Match& match : matches) {
       meanings.push_back(match.op);
     }

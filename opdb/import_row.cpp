@@ -126,7 +126,7 @@ std::vector<FieldRow> fieldRows(const Table& table) {
   }
   std::vector<FieldRow> rows;
   for (const TableRow& row : table.rows) {
-    FieldRow out{row.line, {}};
+    FieldRow out{.line = row.line, .fields = {}};
     for (std::size_t i = 0; i < columns.size(); ++i) {
       out.fields.insert_or_assign(columns[i], std::string(trimmed(row.cells[i])));
     }
@@ -200,6 +200,7 @@ Result<void> checkOperator(std::string_view op, RowScope scope, const SchemaSour
     return refuse(fmt::format("no such operator: {}", op));
   }
   std::vector<std::string> names;
+  names.reserve(overloads.size());
   for (const OpName& overload : overloads) {
     names.push_back(overload.str());
   }

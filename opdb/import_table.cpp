@@ -64,7 +64,7 @@ Result<std::vector<FieldRow>> jsonRows(const std::string& content, ImportReport&
   std::vector<FieldRow> rows;
   std::size_t number = 0;
   for (const auto& item : document["rows"]) {
-    FieldRow row{++number, {}};
+    FieldRow row{.line = ++number, .fields = {}};
     bool good = item.is_object();
     for (const auto& [key, value] : item.items()) {
       good = good && value.is_string();
@@ -189,7 +189,7 @@ std::vector<AcceptedRow> accept(const std::vector<FieldRow>& rows, const Databas
          fmt::format("{} is {} here and {} in line {}: the statement that promises less is kept",
                      row->op, name(row->status), name(first.row.status), first.line)});
     if (!keepsFirst) {
-      first = {fields.line, *std::move(row)};
+      first = {.line = fields.line, .row = *std::move(row)};
     }
   }
   return accepted;
@@ -264,7 +264,9 @@ Result<ImportReport> importTable(const std::string& from, const std::string& fil
     complete(row.fields, options, file);
   }
   const std::vector<AcceptedRow> accepted = accept(rows, catalogue, report);
-  std::ranges::stable_sort(report.problems, {}, &RowProblem::line);
+  std::ranges::sort(report.problems, {}, [](const RowProblem& problem) {
+    return std::pair<std::size_t, std::string_view>(problem.line, problem.reason);
+  });
   if (!catalogue.damage().empty()) {
     return inputError(catalogue.damage());
   }

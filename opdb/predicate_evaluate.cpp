@@ -12,8 +12,12 @@ namespace {
 using Node = Predicate::Node;
 using Kind = Node::Kind;
 
-PredicateResult decided(bool value) { return {value ? Truth::True : Truth::False, {}}; }
-PredicateResult undecided(std::string by) { return {Truth::Undecided, std::move(by)}; }
+PredicateResult decided(bool value) {
+  return {.truth = value ? Truth::True : Truth::False, .undecidedBy = {}};
+}
+PredicateResult undecided(std::string by) {
+  return {.truth = Truth::Undecided, .undecidedBy = std::move(by)};
+}
 
 class Evaluator {
  public:
@@ -282,6 +286,7 @@ class Evaluator {
       return *node.scope;
     }
     std::vector<std::string> names;
+    names.reserve(context_.arguments.size());
     for (const auto& [argument, facts] : context_.arguments) {
       names.push_back(argument);
     }

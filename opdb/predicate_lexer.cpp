@@ -30,7 +30,7 @@ class Lexer {
         ++at_;
       }
       if (at_ == text_.size()) {
-        tokens.push_back({PredicateToken::Kind::End, "", at_ + 1});
+        tokens.push_back({.kind = PredicateToken::Kind::End, .text = "", .column = at_ + 1});
         return tokens;
       }
       NEURONCHECK_TRY(PredicateToken token, next());
@@ -68,12 +68,14 @@ class Lexer {
     while (at_ < text_.size() && accept(text_[at_])) {
       ++at_;
     }
-    return {kind, std::string(text_.substr(begin, at_ - begin)), begin + 1};
+    return {
+        .kind = kind, .text = std::string(text_.substr(begin, at_ - begin)), .column = begin + 1};
   }
 
   PredicateToken symbol(std::size_t length) {
-    PredicateToken token{PredicateToken::Kind::Symbol, std::string(text_.substr(at_, length)),
-                         at_ + 1};
+    PredicateToken token{.kind = PredicateToken::Kind::Symbol,
+                         .text = std::string(text_.substr(at_, length)),
+                         .column = at_ + 1};
     at_ += length;
     return token;
   }
@@ -111,8 +113,9 @@ class Lexer {
     if (end == std::string_view::npos) {
       return predicateError(at_ + 1, "the quote is not closed");
     }
-    PredicateToken token{PredicateToken::Kind::Text,
-                         std::string(text_.substr(at_ + 1, end - at_ - 1)), at_ + 1};
+    PredicateToken token{.kind = PredicateToken::Kind::Text,
+                         .text = std::string(text_.substr(at_ + 1, end - at_ - 1)),
+                         .column = at_ + 1};
     at_ = end + 1;
     return token;
   }

@@ -31,14 +31,20 @@ struct FunctionWord {
   bool hasNumber;  ///< a second, integer parameter
 };
 constexpr std::array<FunctionWord, 8> kFunctions = {{
-    {"dtype", Kind::DTypeOf, PredicateType::DType, false},
-    {"itemsize", Kind::ItemSizeOf, PredicateType::Number, false},
-    {"rank", Kind::RankOf, PredicateType::Number, false},
-    {"size", Kind::SizeOf, PredicateType::Number, true},
-    {"contiguous", Kind::ContiguousOf, PredicateType::Boolean, false},
-    {"value", Kind::Value, PredicateType::Any, false},
-    {"is_none", Kind::IsNone, PredicateType::Boolean, false},
-    {"any_gt", Kind::AnyGreater, PredicateType::Boolean, true},
+    {.word = "dtype", .kind = Kind::DTypeOf, .type = PredicateType::DType, .hasNumber = false},
+    {.word = "itemsize",
+     .kind = Kind::ItemSizeOf,
+     .type = PredicateType::Number,
+     .hasNumber = false},
+    {.word = "rank", .kind = Kind::RankOf, .type = PredicateType::Number, .hasNumber = false},
+    {.word = "size", .kind = Kind::SizeOf, .type = PredicateType::Number, .hasNumber = true},
+    {.word = "contiguous",
+     .kind = Kind::ContiguousOf,
+     .type = PredicateType::Boolean,
+     .hasNumber = false},
+    {.word = "value", .kind = Kind::Value, .type = PredicateType::Any, .hasNumber = false},
+    {.word = "is_none", .kind = Kind::IsNone, .type = PredicateType::Boolean, .hasNumber = false},
+    {.word = "any_gt", .kind = Kind::AnyGreater, .type = PredicateType::Boolean, .hasNumber = true},
 }};
 
 struct ComparisonSymbol {
@@ -46,12 +52,12 @@ struct ComparisonSymbol {
   Comparison comparison;
 };
 constexpr std::array<ComparisonSymbol, 6> kComparisons = {{
-    {"==", Comparison::Equal},
-    {"!=", Comparison::NotEqual},
-    {"<", Comparison::Less},
-    {"<=", Comparison::LessEqual},
-    {">", Comparison::Greater},
-    {">=", Comparison::GreaterEqual},
+    {.symbol = "==", .comparison = Comparison::Equal},
+    {.symbol = "!=", .comparison = Comparison::NotEqual},
+    {.symbol = "<", .comparison = Comparison::Less},
+    {.symbol = "<=", .comparison = Comparison::LessEqual},
+    {.symbol = ">", .comparison = Comparison::Greater},
+    {.symbol = ">=", .comparison = Comparison::GreaterEqual},
 }};
 
 class Parser {

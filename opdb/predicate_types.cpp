@@ -120,25 +120,26 @@ std::optional<ChipOrder> parseChip(std::string_view word) {
 
 std::optional<LiteralWord> literalWord(std::string_view word) {
   if (word == "true" || word == "false") {
-    return LiteralWord{word == "true", PredicateType::Boolean};
+    return LiteralWord{.atom = word == "true", .type = PredicateType::Boolean};
   }
   if (word == "inf" || word == "Infinity") {
-    return LiteralWord{std::numeric_limits<double>::infinity(), PredicateType::Number};
+    return LiteralWord{.atom = std::numeric_limits<double>::infinity(),
+                       .type = PredicateType::Number};
   }
   if (word == "None") {
-    return LiteralWord{NoneValue{}, PredicateType::None};
+    return LiteralWord{.atom = NoneValue{}, .type = PredicateType::None};
   }
   if (const auto dtype = parseDType(word); dtype && *dtype != DType::Unknown) {
-    return LiteralWord{*dtype, PredicateType::DType};
+    return LiteralWord{.atom = *dtype, .type = PredicateType::DType};
   }
   if (const auto chip = parseChip(word)) {
-    return LiteralWord{*chip, PredicateType::Chip};
+    return LiteralWord{.atom = *chip, .type = PredicateType::Chip};
   }
   if (const auto format = parseMemoryFormat(word); format && *format != MemoryFormat::Unknown) {
-    return LiteralWord{*format, PredicateType::MemoryFormat};
+    return LiteralWord{.atom = *format, .type = PredicateType::MemoryFormat};
   }
   if (const auto layout = parseLayout(word); layout && *layout != Layout::Unknown) {
-    return LiteralWord{*layout, PredicateType::Layout};
+    return LiteralWord{.atom = *layout, .type = PredicateType::Layout};
   }
   return std::nullopt;
 }

@@ -37,7 +37,7 @@ class Expander {
     std::vector<ExpansionNode> nodes;
     seen_.insert(op);
     for (const ExpansionRow& row : database_.expansions(op)) {
-      ExpansionNode node{row, {}, false};
+      ExpansionNode node{.row = row, .children = {}, .cut = false};
       const auto child = OpName::parse(row.child);
       ++count_;
       if (child && !database_.expansions(*child).empty()) {
@@ -92,8 +92,8 @@ std::vector<DatedRow> datedRows(const Database& database, const OpName& op,
   for (const SupportRow& row : database.support(op, product)) {
     rows.push_back({row, daysBetween(row.observed, today)});
   }
-  std::ranges::stable_sort(rows, [&](const DatedRow& a, const DatedRow& b) {
-    return orders[a.row.release] > orders[b.row.release];
+  std::ranges::sort(rows, {}, [&](const DatedRow& dated) {
+    return std::pair(-orders[dated.row.release], dated.row.id);
   });
   return rows;
 }
@@ -189,7 +189,7 @@ std::vector<OpSummary> listOps(const Database& database, const OpFilter& filter)
     if (!wanted.empty() && lowered(op.str()).find(wanted) == std::string::npos) {
       continue;
     }
-    OpSummary summary{op, nullptr, {}};
+    OpSummary summary{.op = op, .info = nullptr, .rows = {}};
     for (const SupportRow& row : database.support(op, filter.product)) {
       if (matches(row, filter)) {
         summary.rows.push_back(&row);

@@ -135,9 +135,17 @@ std::string detailsText(const OpDetails& details) {
     }
     out += fmt::format("  called by: {}\n", fmt::join(names, ", "));
   }
+  std::vector<std::string> general;
   for (const CompilerRule& rule : details.rules) {
+    if (rule.targets == std::vector<std::string>{"*"}) {
+      general.push_back(fmt::format("{} ({})", rule.code, rule.title));
+      continue;
+    }
     out += fmt::format("  rule {} ({} {}): {}, where {}\n", rule.code, rule.product, rule.release,
                        rule.title, rule.predicate);
+  }
+  if (!general.empty()) {
+    out += fmt::format("  rules on every operator: {}\n", fmt::join(general, ", "));
   }
   for (const FeatureRow& feature : details.features) {
     out += fmt::format("  feature {} ({}, {}): {}: {}\n", feature.id, feature.release, feature.mode,

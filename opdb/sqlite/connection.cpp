@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 
 #include <SQLiteCpp/Statement.h>
 #include <SQLiteCpp/Transaction.h>
@@ -116,7 +117,8 @@ Result<FileHeader> readHeader(const std::string& path) {
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    return inputError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+    return inputError(fmt::format("{}: cannot be read: {}", path,
+                                  std::error_code(errno, std::generic_category()).message()));
   }
   std::array<unsigned char, kHeaderBytes> bytes{};
   file.read(reinterpret_cast<char*>(bytes.data()), kHeaderBytes);
@@ -127,7 +129,8 @@ Result<FileHeader> readHeader(const std::string& path) {
   if (!complete || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
     return inputError(fmt::format("{} is not a SQLite file, so no operator database", path));
   }
-  return FileHeader{bigEndian(bytes, kApplicationIdOffset), bigEndian(bytes, kUserVersionOffset)};
+  return FileHeader{.applicationId = bigEndian(bytes, kApplicationIdOffset),
+                    .schemaVersion = bigEndian(bytes, kUserVersionOffset)};
 }
 
 Result<std::unique_ptr<SQLite::Database>> openReadOnly(const std::string& path) {
