@@ -92,15 +92,16 @@ std::vector<NotChecked> targetNotes(const Target& target, const Database& databa
   const std::vector<Release> releases = database.releases(target.product);
   const bool tooOld = wanted && answering && *wanted < *answering &&
                       target.answeringRelease == releases.front().name;
-  notes.push_back(NotChecked{
-      .what = fmt::format("{} {} itself", target.product, target.release),
-      .why = tooOld ? fmt::format("it is older than every release of the database: the oldest, {}, "
-                                  "answers, which may support more",
-                                  target.answeringRelease)
-                    : fmt::format(
-                          "the database has no rows of it: {} answers, and every claim is stale",
-                          target.answeringRelease),
-      .how = "import that release's operator table or a probe of a device (db import)"});
+  notes.push_back(
+      {.what = fmt::format("{} {} itself", target.product, target.release),
+       .why =
+           tooOld
+               ? fmt::format("it is older than every release of the database: the oldest, {}, "
+                             "answers, which may support more",
+                             target.answeringRelease)
+               : fmt::format("the database has no rows of it: {} answers, and every claim is stale",
+                             target.answeringRelease),
+       .how = "import that release's operator table or a probe of a device (db import)"});
   return notes;
 }
 
@@ -139,7 +140,7 @@ std::vector<OpUse> hiddenUses(const Model& model) {
   for (const GraphOutput& output : model.outputs) {
     if (output.kind.ends_with("_MUTATION")) {
       OpUse use;
-      use.op = {"aten", "copy_", ""};
+      use.op = OpName{.ns = "aten", .base = "copy_", .overload = {}};
       use.node = "the write to " + output.target;
       use.args = {{.name = "self", .value = output.value, .isDefault = false},
                   {.name = "src", .value = output.value, .isDefault = false}};
@@ -210,7 +211,7 @@ ModelAssessment assessModel(const Model& model, const Target& target, const Data
     const std::optional<OpUse> cast = asAutocastRunsIt(use, regions);
     assessment.uses.push_back(engine.claim(cast ? *cast : use));
     if (cast) {
-      assessment.uses.back().caveats.push_back(
+      assessment.uses.back().caveats.emplace_back(
           "judged with the operands' dtypes after autocast, which the graph does not show");
     }
     const UseClaim& claim = assessment.uses.back();
@@ -220,8 +221,17 @@ ModelAssessment assessModel(const Model& model, const Target& target, const Data
       weakestClaim = &claim;
     }
   }
-  for (const OpUse& use : hiddenUses(model)) {
+  const std::vector<OpUse> hidden = hiddenUses(model);
+  for (const OpUse& use : hidden) {
     takeHidden(assessment, use, engine.claim(use));
+  }
+  if (model.uses.empty() && hidden.empty()) {
+    // Nothing was judged, so nothing may look ready.
+    assessment.verdict = Verdict::Unknown;
+    assessment.weakestConfidence = Confidence::None;
+    assessment.notChecked.push_back({.what = "the model",
+                                     .why = "no operator was found to judge",
+                                     .how = "check that this is the program you meant to export"});
   }
   RuleResults rules = runRules(model, assessment.uses, target, database, today);
   for (const Finding& finding : rules.findings) {

@@ -47,7 +47,8 @@ struct ClaimEngine::Impl {
     if (!isDropoutMask(use)) {
       return rules.judge(use.op, context);
     }
-    Judgement judgement = rules.judge({"aten", "native_dropout", ""}, context);
+    Judgement judgement =
+        rules.judge(OpName{.ns = "aten", .base = "native_dropout", .overload = {}}, context);
     judgement.reason = fmt::format(
         "{} draws the mask of a dropout that ran on the CPU; the device is asked for "
         "aten::native_dropout: {}",
