@@ -353,7 +353,7 @@ class Parser {
     std::int64_t value = 0;
     if (function->hasNumber) {
       NEURONCHECK_TRY_VOID(expect(","));
-      NEURONCHECK_TRY(NodePtr parameter, primary());
+      NEURONCHECK_TRY(const NodePtr parameter, primary());
       const auto* integer = std::get_if<std::int64_t>(&parameter->literal);
       if (parameter->kind != Kind::Literal || integer == nullptr) {
         return predicateError(parameter->column, "an integer is expected");
@@ -374,7 +374,7 @@ class Parser {
   Result<NodePtr> argumentNode(Kind kind, PredicateType type, const Token& argument,
                                std::size_t column) {
     if (schema_ != nullptr) {
-      NEURONCHECK_TRY(PredicateType checked,
+      NEURONCHECK_TRY(const PredicateType checked,
                       checkArgument(*schema_, kind, argument.text, argument.column));
       type = kind == Kind::Value ? checked : type;
     }

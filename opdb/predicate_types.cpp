@@ -65,6 +65,7 @@ bool isOrdered(PredicateType type) {
 
 std::string argumentNames(const FunctionSchema& schema) {
   std::vector<std::string_view> names;
+  names.reserve(schema.arguments.size());
   for (const SchemaArgument& argument : schema.arguments) {
     names.push_back(argument.name);
   }

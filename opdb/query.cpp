@@ -171,9 +171,11 @@ std::int64_t daysBetween(std::string_view from, std::string_view to) {
     int year = 0;
     unsigned month = 0;
     unsigned day = 0;
-    std::from_chars(text.data(), text.data() + 4, year);
-    std::from_chars(text.data() + 5, text.data() + 7, month);
-    std::from_chars(text.data() + 8, text.data() + 10, day);
+    const char* const digits = text.data();
+    const char* const end = digits + text.size();
+    std::from_chars(digits, end, year);       // ends at the first '-'
+    std::from_chars(digits + 5, end, month);  // at the second
+    std::from_chars(digits + 8, end, day);
     return std::chrono::sys_days(std::chrono::year(year) / std::chrono::month(month) /
                                  std::chrono::day(day));
   };

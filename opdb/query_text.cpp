@@ -130,6 +130,7 @@ std::string detailsText(const OpDetails& details) {
   }
   if (!details.composites.empty()) {
     std::vector<std::string> names;
+    names.reserve(details.composites.size());
     for (const OpName& op : details.composites) {
       names.push_back(op.str());
     }
@@ -160,6 +161,7 @@ std::string text(const std::vector<OpSummary>& ops) {
   std::string out;
   for (const OpSummary& summary : ops) {
     std::vector<std::string> rows;
+    rows.reserve(summary.rows.size());
     for (const SupportRow* row : summary.rows) {
       rows.push_back(fmt::format("{} {}: {}", row->release, row->mode, name(row->status)));
     }
@@ -194,6 +196,7 @@ std::string text(const std::vector<SupportChange>& changes) {
                        change.scope == RowScope::Packet ? " (all overloads)" : "", before, after);
   }
   std::vector<std::string> totals;
+  totals.reserve(counts.size());
   for (const auto& [kind, count] : counts) {
     totals.push_back(fmt::format("{} {}", count, name(kind)));
   }
