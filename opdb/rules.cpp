@@ -54,23 +54,28 @@ std::vector<RuleDescription> describeRules(const RuleData& data) {
     out.push_back({.id = std::string(rule.id),
                    .title = std::string(rule.title),
                    .severity = rule.severity,
-                   .machineCheckable = rule.machineCheckable});
+                   .machineCheckable = true});
   }
   // Rows that no built-in rule stands for: rules of the compiler by their own code, features by
   // their id.
   std::map<std::string, RuleDescription> rest;
   for (const CompilerRule& rule : data.rules) {
     if (ruleOfCode(rule.code) == nullptr) {
-      const auto [found, isNew] = rest.try_emplace(
-          rule.code,
-          RuleDescription{rule.code, rule.title, Severity::Error, rule.machineCheckable});
+      const auto [found, isNew] =
+          rest.try_emplace(rule.code, RuleDescription{.id = rule.code,
+                                                      .title = rule.title,
+                                                      .severity = Severity::Error,
+                                                      .machineCheckable = rule.machineCheckable});
       found->second.machineCheckable = found->second.machineCheckable || rule.machineCheckable;
     }
   }
   for (const FeatureRow& row : data.features) {
     if (ruleOfFeature(row.id) == nullptr) {
       const std::string id = "feature:" + row.id;
-      rest.try_emplace(id, RuleDescription{id, row.message, severityOf(row.status), false});
+      rest.try_emplace(id, RuleDescription{.id = id,
+                                           .title = row.message,
+                                           .severity = severityOf(row.status),
+                                           .machineCheckable = false});
     }
   }
   for (auto& [id, description] : rest) {

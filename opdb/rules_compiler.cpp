@@ -16,7 +16,7 @@ namespace {
 bool isLossy(std::string_view code) {
   constexpr std::array<std::string_view, 4> kLossy{"NCC_EVRF060", "NCC_EVRF061", "NCC_EVRF062",
                                                    "NCC_EVRF063"};
-  return std::find(kLossy.begin(), kLossy.end(), code) != kLossy.end();
+  return std::ranges::find(kLossy, code) != kLossy.end();
 }
 
 bool decomposesComplex(const Release* release) {
@@ -40,7 +40,7 @@ bool decomposesComplex(const Release* release) {
 
 const Release* CompilerRules::compilerRelease(const CompilerRule& row) const {
   const auto& all = run_.data().compilers;
-  const auto found = std::find_if(all.begin(), all.end(), [&row](const Release& release) {
+  const auto found = std::ranges::find_if(all, [&row](const Release& release) {
     return release.product == row.product && release.name == row.release;
   });
   return found == all.end() ? nullptr : &*found;
@@ -62,7 +62,7 @@ std::optional<RowStanding> CompilerRules::standing(const CompilerRule& row) cons
     return run_.target().releaseKnown ? RowStanding::Current : RowStanding::Stale;
   }
   const auto& all = run_.data().compilers;
-  const auto own = std::find_if(all.begin(), all.end(), [&](const Release& release) {
+  const auto own = std::ranges::find_if(all, [&](const Release& release) {
     return release.product == row.product && release.name == wanted;
   });
   const Release* other = compilerRelease(row);

@@ -146,9 +146,8 @@ void CompilerRules::applyToLeaves(const OpUse& use, const UseClaim& claim,
     state.always = state.always || leaf.always;
     for (const ActiveRule* rule : rulesFor(*op)) {
       // A rule that names the composite itself has been judged there, with all arguments.
-      const bool judged = std::any_of(own.begin(), own.end(), [rule](const ActiveRule* mine) {
-        return mine->row->code == rule->row->code;
-      });
+      const bool judged = std::ranges::any_of(
+          own, [rule](const ActiveRule* mine) { return mine->row->code == rule->row->code; });
       state.wanted = state.wanted || !judged;
     }
     any = any || state.wanted;

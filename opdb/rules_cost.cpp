@@ -24,12 +24,12 @@ struct CoreMemory {
 };
 CoreMemory coreMemory(std::string_view chip) {
   if (chip == "trn1") {
-    return {16 * kGiB, "32 GiB per trn1 chip, 2 cores"};
+    return {.bytes = 16 * kGiB, .derivation = "32 GiB per trn1 chip, 2 cores"};
   }
   if (chip == "trn3") {
-    return {36 * kGiB, "144 GiB per trn3 chip, 4 logical cores at LNC=2"};
+    return {.bytes = 36 * kGiB, .derivation = "144 GiB per trn3 chip, 4 logical cores at LNC=2"};
   }
-  return {24 * kGiB, "96 GiB per trn2 chip, 4 logical cores at LNC=2"};
+  return {.bytes = 24 * kGiB, .derivation = "96 GiB per trn2 chip, 4 logical cores at LNC=2"};
 }
 
 std::string bytesText(double bytes) {
@@ -201,10 +201,11 @@ void compiles(RuleRun& run) {
     return;
   }
   std::vector<std::pair<std::int64_t, std::string>> most;
+  most.reserve(byOperator.size());
   for (const auto& [op, count] : byOperator) {
     most.emplace_back(-count, op);
   }
-  std::sort(most.begin(), most.end());
+  std::ranges::sort(most);
   most.resize(std::min<std::size_t>(most.size(), 3));
   std::string top;
   for (const auto& [count, op] : most) {

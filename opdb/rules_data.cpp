@@ -13,7 +13,7 @@ namespace neuroncheck::opdb {
 namespace {
 
 bool oneOf(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 /// Evidence and severity of what a compiled graph cannot hold: as strong as the row that refuses
@@ -113,7 +113,7 @@ bool makesNewSize(const OpUse& use, SymbolTable& table) {
   for (const Argument& argument : use.args) {
     table.collect(argument.value, before);
   }
-  return !std::includes(before.begin(), before.end(), after.begin(), after.end());
+  return !std::ranges::includes(before, after);
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ using Detector = std::optional<std::string> (*)(RuleRun&, const OpUse&);
 using TensorTest = bool (*)(const TensorSpec&);
 
 struct FeatureRule {
+  constexpr FeatureRule(std::string_view id, Detector detector, TensorTest test = nullptr)
+      : feature(id), detect(detector), entering(test) {}
   std::string_view feature;
   Detector detect = nullptr;
   TensorTest entering = nullptr;
@@ -28,7 +30,7 @@ struct FeatureRule {
 bool isAten(const OpUse& use) { return use.op.ns == "aten"; }
 
 bool oneOf(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 std::optional<std::string> ifAny(RuleRun& run, const OpUse& use, TensorTest wanted) {
@@ -295,8 +297,7 @@ bool draws(const OpUse& use) {
       "rand",      "normal", "uniform", "bernoulli", "exponential", "multinomial", "poisson",
       "geometric", "cauchy", "gamma",   "binomial",  "dirichlet",   "dropout",     "rrelu"};
   const std::string_view base = use.op.base;
-  return use.group == OpGroup::Random &&
-         std::any_of(kWords.begin(), kWords.end(), [base](std::string_view word) {
+  return use.group == OpGroup::Random && std::ranges::any_of(kWords, [base](std::string_view word) {
            return base.find(word) != std::string_view::npos;
          });
 }
@@ -335,6 +336,8 @@ constexpr auto kFeatureRules = std::to_array<FeatureRule>({
 
 /// Features that say how a model is run, which no graph shows.
 struct OutsideGraph {
+  constexpr OutsideGraph(std::string_view id, std::string_view reason, std::string_view check)
+      : feature(id), why(reason), how(check) {}
   std::string_view feature;
   std::string_view why;
   std::string_view how;
@@ -398,8 +401,8 @@ void runOne(RuleRun& run, const FeatureRule& rule) {
 }
 
 bool hasDetector(std::string_view feature) {
-  return std::any_of(kFeatureRules.begin(), kFeatureRules.end(),
-                     [feature](const FeatureRule& rule) { return rule.feature == feature; });
+  return std::ranges::any_of(
+      kFeatureRules, [feature](const FeatureRule& rule) { return rule.feature == feature; });
 }
 
 }  // namespace
@@ -416,9 +419,8 @@ void runFeatureRules(RuleRun& run) {
         !seen.insert(row.id).second) {
       continue;
     }
-    const auto* const known =
-        std::find_if(kOutsideGraph.begin(), kOutsideGraph.end(),
-                     [&row](const OutsideGraph& outside) { return outside.feature == row.id; });
+    const auto* const known = std::ranges::find_if(
+        kOutsideGraph, [&row](const OutsideGraph& outside) { return outside.feature == row.id; });
     const bool outside = known != kOutsideGraph.end();
     run.notChecked(
         fmt::format("feature {}: {}", row.id, row.message),

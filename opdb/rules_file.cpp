@@ -35,22 +35,22 @@ class FileFindings {
     for (auto& [id, finding] : findings_) {
       out.push_back(std::move(finding));
     }
-    std::stable_sort(out.begin(), out.end(),
-                     [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+    std::ranges::stable_sort(
+        out, [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
     return out;
   }
 
  private:
   [[nodiscard]] bool noted(std::string_view id) const {
-    return std::any_of(inventory_.notes.begin(), inventory_.notes.end(),
-                       [id](const FileNote& note) { return note.rule == id; });
+    return std::ranges::any_of(inventory_.notes,
+                               [id](const FileNote& note) { return note.rule == id; });
   }
 
   void add(std::string_view wanted, std::string_view message, std::string_view record,
            std::string_view model = {}) {
     const auto rules = builtInRules();
-    const auto known = std::find_if(rules.begin(), rules.end(),
-                                    [wanted](const RuleInfo& rule) { return rule.id == wanted; });
+    const auto known =
+        std::ranges::find_if(rules, [wanted](const RuleInfo& rule) { return rule.id == wanted; });
     const bool ours = known != rules.end() && wanted.starts_with("NC1");
     const RuleInfo& info = ours ? *known : ruleInfo(kOther);
     const auto [found, isNew] = findings_.try_emplace(std::string(info.id));
@@ -83,8 +83,7 @@ class FileFindings {
 
   void weightless(const Model& model) {
     const bool empty =
-        !model.stored.empty() &&
-        std::all_of(model.stored.begin(), model.stored.end(), [](const StoredTensor& stored) {
+        !model.stored.empty() && std::ranges::all_of(model.stored, [](const StoredTensor& stored) {
           // A tensor without elements has an empty record in every file.
           return stored.recordBytes <= 0 && stored.spec.elementCount() != 0;
         });

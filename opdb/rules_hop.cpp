@@ -12,7 +12,7 @@ namespace neuroncheck::opdb {
 namespace {
 
 bool oneOf(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 /// Named as unimplemented by the graph importer in the snapshot's own test specification.

@@ -136,7 +136,7 @@ bool unevenSplits(const OpUse& use) {
     const Argument* argument = use.arg(name);
     const auto* list =
         argument == nullptr ? nullptr : std::get_if<std::vector<SymIntValue>>(&argument->value);
-    if (list != nullptr && std::any_of(list->begin(), list->end(), [list](const SymIntValue& v) {
+    if (list != nullptr && std::ranges::any_of(*list, [list](const SymIntValue& v) {
           return !(v.value == list->front().value);
         })) {
       return true;

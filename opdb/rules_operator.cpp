@@ -18,7 +18,7 @@ bool isCpuOnly(const OpName& op) {
       "aten::_scaled_dot_product_flash_attention_for_cpu_backward", "aten::mkldnn_rnn_layer",
       "aten::mkldnn_rnn_layer_backward", "transformers::grouped_mm_fallback"};
   const std::string packet = op.packet();
-  return std::find(kNames.begin(), kNames.end(), packet) != kNames.end() || op.ns == "mkldnn" ||
+  return std::ranges::find(kNames, packet) != kNames.end() || op.ns == "mkldnn" ||
          op.ns == "mkldnn_prepacked" || op.ns == "onednn";
 }
 

@@ -10,8 +10,8 @@ namespace neuroncheck::opdb {
 namespace {
 
 const Release* releaseNamed(const std::vector<Release>& releases, std::string_view name) {
-  const auto found = std::find_if(releases.begin(), releases.end(),
-                                  [name](const Release& r) { return r.name == name; });
+  const auto found =
+      std::ranges::find_if(releases, [name](const Release& r) { return r.name == name; });
   return found == releases.end() ? nullptr : &*found;
 }
 
@@ -192,7 +192,7 @@ FindingPlace RuleRun::place(std::string_view node, std::string detail) const {
 
 void RuleRun::notChecked(std::string what, std::string why, std::string how) {
   if (notCheckedSeen_.insert(what + '\0' + why).second) {
-    notChecked_.push_back({std::move(what), std::move(why), std::move(how)});
+    notChecked_.push_back({.what = std::move(what), .why = std::move(why), .how = std::move(how)});
   }
 }
 
@@ -277,17 +277,16 @@ RuleResults RuleRun::take() {
       }
     }
     finding.targets.assign(targets.begin(), targets.end());
-    std::sort(finding.evidence.begin(), finding.evidence.end());
-    finding.evidence.erase(std::unique(finding.evidence.begin(), finding.evidence.end()),
-                           finding.evidence.end());
+    std::ranges::sort(finding.evidence);
+    const auto repeated = std::ranges::unique(finding.evidence);
+    finding.evidence.erase(repeated.begin(), repeated.end());
     results.findings.push_back(std::move(finding));
   }
   findings_.clear();
-  std::stable_sort(results.findings.begin(), results.findings.end(),
-                   [](const Finding& a, const Finding& b) {
-                     return std::tuple(b.severity, std::string_view(a.rule)) <
-                            std::tuple(a.severity, std::string_view(b.rule));
-                   });
+  std::ranges::stable_sort(results.findings, [](const Finding& a, const Finding& b) {
+    return std::tuple(b.severity, std::string_view(a.rule)) <
+           std::tuple(a.severity, std::string_view(b.rule));
+  });
   results.notChecked = std::move(notChecked_);
   // Evidence that was looked at but led to nothing is left out.
   std::set<std::string> used;

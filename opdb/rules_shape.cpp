@@ -142,7 +142,7 @@ std::optional<Basis> basisOf(RuleRun& run) {
   }
   if (!run.eager()) {
     const auto& rules = run.data().rules;
-    const auto found = std::find_if(rules.begin(), rules.end(), [](const CompilerRule& rule) {
+    const auto found = std::ranges::find_if(rules, [](const CompilerRule& rule) {
       const RuleInfo* info = ruleOfCode(rule.code);
       return info != nullptr && info->id == "NC301";
     });

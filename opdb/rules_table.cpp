@@ -296,7 +296,7 @@ constexpr auto kEvidence = std::to_array<BuiltInEvidence>({
 
 template <typename Matches>
 const RuleInfo* findRule(Matches matches) {
-  const auto found = std::find_if(kRules.begin(), kRules.end(), matches);
+  const auto found = std::ranges::find_if(kRules, matches);
   return found == kRules.end() ? nullptr : &*found;
 }
 
@@ -322,9 +322,8 @@ const RuleInfo* ruleOfFeature(std::string_view feature) {
 }
 
 const BuiltInEvidence* builtInEvidence(std::string_view rule) {
-  const auto* const found =
-      std::find_if(kEvidence.begin(), kEvidence.end(),
-                   [rule](const BuiltInEvidence& evidence) { return evidence.rule == rule; });
+  const auto* const found = std::ranges::find_if(
+      kEvidence, [rule](const BuiltInEvidence& evidence) { return evidence.rule == rule; });
   return found == kEvidence.end() ? nullptr : found;
 }
 

@@ -31,7 +31,7 @@ const Database& database();
 [[nodiscard]] RuleResults run(const Make& make);
 [[nodiscard]] inline const Finding* find(const std::vector<Finding>& findings,
                                          const std::string& rule, const std::string& code = {}) {
-  const auto found = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
+  const auto found = std::ranges::find_if(findings, [&](const Finding& finding) {
     return finding.rule == rule && (code.empty() || finding.code == code);
   });
   return found == findings.end() ? nullptr : &*found;

@@ -144,7 +144,7 @@ TEST(RuleGrounds, AnUnknownCodeIsStillEvaluated) {
   EXPECT_THAT(finding->message, HasSubstr("something new"));
   EXPECT_EQ(find(runOn(rows, ranked(4)).findings, "NC299"), nullptr);
   const std::vector<RuleDescription> described = describeRules(rows);
-  EXPECT_TRUE(std::any_of(described.begin(), described.end(), [](const RuleDescription& one) {
+  EXPECT_TRUE(std::ranges::any_of(described, [](const RuleDescription& one) {
     return one.id == "NCC_EXYZ001" && one.machineCheckable;
   }));
 }
@@ -385,8 +385,8 @@ TEST(RuleLimits, ManySymbolsAreListedNotDropped) {
       b.add("aten::relu", {{"self", one}}, {one});
     }
   });
-  EXPECT_EQ(std::count_if(results.findings.begin(), results.findings.end(),
-                          [](const Finding& finding) { return finding.rule == "NC302"; }),
+  EXPECT_EQ(std::ranges::count_if(results.findings,
+                                  [](const Finding& finding) { return finding.rule == "NC302"; }),
             64);
   EXPECT_THAT(openOf(results), HasSubstr("symbols after the first 64"));
 }
