@@ -81,7 +81,8 @@ Check ageCheck(const opdb::Database& database) {
 }
 
 std::vector<Check> inspect(const Options& options, bool& usable) {
-  std::vector<Check> checks{{.what = "program", .state = "ok", .detail = std::string(toolName()), .remedy = ""}};
+  std::vector<Check> checks{
+      {.what = "program", .state = "ok", .detail = std::string(toolName()), .remedy = ""}};
   if (std::filesystem::exists(kConfigFile)) {
     checks.push_back(
         {.what = "project defaults", .state = "ok", .detail = kConfigFile, .remedy = ""});

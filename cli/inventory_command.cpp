@@ -50,9 +50,7 @@ Result<int> inventory(const Options& options) {
       code = combineExitCodes(code, exitCodeOf(input.error->code));
       printError(*input.error);
     } else {
-      if (!options.opFilter.empty()) {
-        filterOperators(input.inventory, options.opFilter);
-      }
+      filterOperators(input.inventory, options.opFilter);
       for (const Model& model : input.inventory.models) {
         uses += model.uses.size();
       }

@@ -42,7 +42,8 @@ int run(int argc, char** argv) {
   line.argv.assign(argv, argv + argc);
   CLI::App app(kDescription, "neuron-check");
   app.footer(kFooter);
-  app.set_version_flag("--version", std::string(neuroncheck::toolName()), "print the version and leave");
+  app.set_version_flag("--version", std::string(neuroncheck::toolName()),
+                       "print the version and leave");
   app.get_formatter()->column_width(34);
   addCheckCommand(app, line);
   addInventoryCommand(app, line);

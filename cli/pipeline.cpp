@@ -37,6 +37,23 @@ InputResult notRead(const std::string& path, ErrorCode code, std::string message
   return result;
 }
 
+// What --op left out was not judged: the verdict of a part must not read as that of the model.
+void noteLeftOut(Assessment& assessment, const std::vector<std::size_t>& leftOut,
+                 const std::string& pattern) {
+  for (std::size_t i = 0; i < assessment.models.size(); ++i) {
+    if (leftOut[i] == 0) {
+      continue;
+    }
+    ModelAssessment& model = assessment.models[i];
+    model.verdict = worst(model.verdict, Verdict::Unknown);
+    assessment.verdict = worst(assessment.verdict, Verdict::Unknown);
+    model.notChecked.push_back(
+        {.what = fmt::format("{} uses of other operators", leftOut[i]),
+         .why = fmt::format("--op '{}' looks at matching operators only", pattern),
+         .how = "run without --op"});
+  }
+}
+
 }  // namespace
 
 Result<opdb::Database> openDatabase(const Options& options) {
@@ -93,10 +110,9 @@ Result<RunRecord> runCheck(const Options& options, const opdb::Database& databas
     progress.step(record.inputs.size(), options.inputs.size(), path);
     InputResult input = scanInput(path, database);
     if (!input.error) {
-      if (!options.opFilter.empty()) {
-        filterOperators(input.inventory, options.opFilter);
-      }
+      const std::vector<std::size_t> leftOut = filterOperators(input.inventory, options.opFilter);
       input.assessment = opdb::assess(input.inventory, record.target, database, today);
+      noteLeftOut(input.assessment, leftOut, options.opFilter);
     }
     record.inputs.push_back(std::move(input));
   }
@@ -105,12 +121,17 @@ Result<RunRecord> runCheck(const Options& options, const opdb::Database& databas
   return record;
 }
 
-void filterOperators(Inventory& inventory, const std::string& pattern) {
+std::vector<std::size_t> filterOperators(Inventory& inventory, const std::string& pattern) {
+  std::vector<std::size_t> leftOut;
   for (Model& model : inventory.models) {
-    std::erase_if(model.uses, [&pattern](const OpUse& use) {
+    leftOut.push_back(pattern.empty() ? 0 : std::erase_if(model.uses, [&pattern](const OpUse& use) {
       return fnmatch(pattern.c_str(), use.op.str().c_str(), 0) != 0;
-    });
+    }));
+    for (std::uint32_t id = 0; OpUse & use : model.uses) {
+      use.id = id++;
+    }
   }
+  return leftOut;
 }
 
 int withSignal(int code) {

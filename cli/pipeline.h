@@ -25,9 +25,9 @@ namespace neuroncheck::cli {
 [[nodiscard]] Result<RunRecord> runCheck(const Options& options, const opdb::Database& database,
                                          std::vector<std::string> command);
 
-/// Keeps the uses whose operator matches `pattern` (shell wildcards over "aten::add.Tensor"). Usage
-/// error for an empty pattern.
-void filterOperators(Inventory& inventory, const std::string& pattern);
+/// Keeps the uses whose operator matches `pattern` (shell wildcards over "aten::add.Tensor"; empty
+/// keeps all) and numbers them anew. Returns the number of uses left out, per model.
+std::vector<std::size_t> filterOperators(Inventory& inventory, const std::string& pattern);
 
 /// Exit code when a signal stopped the run (130 or 143), else `code`.
 [[nodiscard]] int withSignal(int code);
