@@ -47,10 +47,11 @@ void noteLeftOut(Assessment& assessment, const std::vector<std::size_t>& leftOut
     ModelAssessment& model = assessment.models[i];
     model.verdict = worst(model.verdict, Verdict::Unknown);
     assessment.verdict = worst(assessment.verdict, Verdict::Unknown);
-    model.notChecked.push_back(
-        {.what = fmt::format("{} uses of other operators", leftOut[i]),
-         .why = fmt::format("--op '{}' looks at matching operators only", pattern),
-         .how = "run without --op"});
+    model.notChecked.insert(
+        model.notChecked.begin(),
+        NotChecked{.what = fmt::format("{} uses of other operators", leftOut[i]),
+                   .why = fmt::format("--op '{}' looks at matching operators only", pattern),
+                   .how = "run without --op"});
   }
 }
 
