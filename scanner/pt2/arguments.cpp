@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scanner/pt2/arguments.h"
 
+#include <algorithm>
+#include <array>
+
 namespace neuroncheck::scanner::pt2 {
 namespace {
 
@@ -69,53 +72,56 @@ Result<ArgValue> wrapped(Result<T> value) {
 
 }  // namespace
 
-const std::unordered_map<std::string_view, ArgumentReader::Handler>& ArgumentReader::handlers() {
+ArgumentReader::Handler ArgumentReader::handlerOf(std::string_view key) {
   using Self = ArgumentReader;
-  static const std::unordered_map<std::string_view, Handler> kHandlers = {
-      {"as_none", &Self::none},
-      {"as_tensor", &Self::tensor},
-      {"as_tensors", &Self::tensors},
-      {"as_int", &Self::integer},
-      {"as_ints", &Self::integers},
-      {"as_float", &Self::real},
-      {"as_floats", &Self::reals},
-      {"as_string", &Self::string},
-      {"as_strings", &Self::strings},
-      {"as_sym_int", &Self::symbol<SymIntValue>},
-      {"as_sym_ints", &Self::symbols<SymIntValue>},
-      {"as_scalar_type", &Self::scalarType},
-      {"as_memory_format", &Self::memoryFormat},
-      {"as_layout", &Self::layout},
-      {"as_device", &Self::device},
-      {"as_bool", &Self::boolean},
-      {"as_bools", &Self::booleans},
-      {"as_sym_bool", &Self::symbol<SymBool>},
-      {"as_sym_bools", &Self::symbols<SymBool>},
-      {"as_graph", &Self::graph},
-      {"as_optional_tensors", &Self::optionalTensors},
-      {"as_custom_obj", &Self::customObject},
-      {"as_operator", &Self::operatorName},
-      {"as_sym_float", &Self::symbol<SymFloat>},
-      {"as_sym_floats", &Self::symbols<SymFloat>},
-      {"as_optional_tensor", &Self::optionalTensor},
-      {"as_complex", &Self::complexNumber},
-      {"as_nested_tensors", &Self::nestedTensors},
-      {"as_int_lists", &Self::integerLists},
-      {"as_string_to_argument", &Self::argumentsByName},
-      {"as_float_lists", &Self::realLists},
-  };
-  return kHandlers;
+  // Frequent ones first: a scan over few short texts is faster than hashing the key.
+  static constexpr std::array<Member, 31> kMembers = {{
+      {.key = "as_tensor", .handler = &Self::tensor},
+      {.key = "as_int", .handler = &Self::integer},
+      {.key = "as_ints", .handler = &Self::integers},
+      {.key = "as_tensors", .handler = &Self::tensors},
+      {.key = "as_bool", .handler = &Self::boolean},
+      {.key = "as_float", .handler = &Self::real},
+      {.key = "as_sym_ints", .handler = &Self::symbols<SymIntValue>},
+      {.key = "as_sym_int", .handler = &Self::symbol<SymIntValue>},
+      {.key = "as_none", .handler = &Self::none},
+      {.key = "as_floats", .handler = &Self::reals},
+      {.key = "as_string", .handler = &Self::string},
+      {.key = "as_strings", .handler = &Self::strings},
+      {.key = "as_scalar_type", .handler = &Self::scalarType},
+      {.key = "as_memory_format", .handler = &Self::memoryFormat},
+      {.key = "as_layout", .handler = &Self::layout},
+      {.key = "as_device", .handler = &Self::device},
+      {.key = "as_bools", .handler = &Self::booleans},
+      {.key = "as_sym_bool", .handler = &Self::symbol<SymBool>},
+      {.key = "as_sym_bools", .handler = &Self::symbols<SymBool>},
+      {.key = "as_graph", .handler = &Self::graph},
+      {.key = "as_optional_tensors", .handler = &Self::optionalTensors},
+      {.key = "as_custom_obj", .handler = &Self::customObject},
+      {.key = "as_operator", .handler = &Self::operatorName},
+      {.key = "as_sym_float", .handler = &Self::symbol<SymFloat>},
+      {.key = "as_sym_floats", .handler = &Self::symbols<SymFloat>},
+      {.key = "as_optional_tensor", .handler = &Self::optionalTensor},
+      {.key = "as_complex", .handler = &Self::complexNumber},
+      {.key = "as_nested_tensors", .handler = &Self::nestedTensors},
+      {.key = "as_int_lists", .handler = &Self::integerLists},
+      {.key = "as_string_to_argument", .handler = &Self::argumentsByName},
+      {.key = "as_float_lists", .handler = &Self::realLists},
+  }};
+  const auto found = std::ranges::find_if(
+      kMembers, [&](const Member& member) { return sameText(member.key, key); });
+  return found == kMembers.end() ? nullptr : found->handler;
 }
 
 Result<ArgValue> ArgumentReader::read(Json argument, Access access) {
   NEURONCHECK_TRY(const UnionMember member, asUnion(argument, "argument"));
-  const auto found = handlers().find(member.key);
-  if (found == handlers().end()) {
+  const Handler handler = handlerOf(member.key);
+  if (handler == nullptr) {
     notes_.add(
         fmt::format("argument kind '{}' is not known and kept as text", member.key.substr(0, 80)));
     return ArgValue(OpaqueValue{.kind = std::string(member.key), .json = jsonText(member.value)});
   }
-  auto value = (this->*found->second)(member.value, access);
+  auto value = (this->*handler)(member.value, access);
   if (!value) {
     return tl::unexpected(std::move(value).error().within(std::string(member.key)));
   }
@@ -124,12 +130,12 @@ Result<ArgValue> ArgumentReader::read(Json argument, Access access) {
 
 Result<const ArgValue*> ArgumentReader::named(std::string_view name, Access access) {
   if (access == Access::Read) {
-    NEURONCHECK_TRY(const GraphValue* found, table_.use(name));
-    return &found->value;
+    NEURONCHECK_TRY(const ValueTable::Index found, table_.use(name));
+    return &table_[found].value;
   }
-  NEURONCHECK_TRY(GraphValue * found, table_.define(name));
+  NEURONCHECK_TRY(const ValueTable::Index found, table_.define(name));
   defined_.push_back(found);
-  return &found->value;
+  return &table_[found].value;
 }
 
 Result<TensorPtr> ArgumentReader::tensorPtr(Json argument, Access access) {

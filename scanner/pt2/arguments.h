@@ -5,13 +5,13 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "core/arg_value.h"
 #include "core/result.h"
 #include "scanner/pt2/json.h"
+#include "scanner/pt2/value_table.h"
 #include "scanner/pt2/values.h"
 
 namespace neuroncheck::scanner::pt2 {
@@ -35,13 +35,18 @@ class ArgumentReader {
   /// `TensorArgument` ({"name": "x"}).
   [[nodiscard]] Result<ArgValue> tensor(Json argument, Access access);
 
-  /// Table entries that defining reads have touched since the last call.
-  [[nodiscard]] std::vector<GraphValue*> takeDefined() { return std::exchange(defined_, {}); }
+  /// Table entries that defining reads have touched since the last forgetDefined().
+  [[nodiscard]] const std::vector<ValueTable::Index>& defined() const { return defined_; }
   void forgetDefined() { defined_.clear(); }
 
  private:
   using Handler = Result<ArgValue> (ArgumentReader::*)(Json, Access);
-  [[nodiscard]] static const std::unordered_map<std::string_view, Handler>& handlers();
+  struct Member {
+    std::string_view key;
+    Handler handler;
+  };
+  /// Null for an unknown key.
+  [[nodiscard]] static Handler handlerOf(std::string_view key);
 
   [[nodiscard]] Result<const ArgValue*> named(std::string_view name, Access access);
   [[nodiscard]] Result<TensorPtr> tensorPtr(Json argument, Access access);
@@ -84,7 +89,7 @@ class ArgumentReader {
   ValueReader& values_;
   Notes& notes_;
   SubgraphVisitor visitSubgraph_;
-  std::vector<GraphValue*> defined_;
+  std::vector<ValueTable::Index> defined_;
 };
 
 }  // namespace neuroncheck::scanner::pt2

@@ -2,6 +2,7 @@
 #include "scanner/pt2/frames.h"
 
 #include <charconv>
+#include <cstring>
 #include <optional>
 
 namespace neuroncheck::scanner::pt2 {
@@ -48,8 +49,9 @@ Frames parseStackTrace(std::string_view text) {
   Frames frames;
   // From the end: the frames wanted are the innermost ones, and the text is a third of the file.
   while (!text.empty()) {
-    const std::size_t newline = text.rfind('\n');
-    const std::size_t start = newline == std::string_view::npos ? 0 : newline + 1;
+    const auto* newline = static_cast<const char*>(::memrchr(text.data(), '\n', text.size()));
+    const std::size_t start =
+        newline == nullptr ? 0 : static_cast<std::size_t>(newline - text.data()) + 1;
     if (auto frame = parseFrame(text.substr(start))) {
       const bool user = !isTorchFile(frame->file);
       if (!frames.last.known()) {
@@ -60,7 +62,7 @@ Frames parseStackTrace(std::string_view text) {
         return frames;
       }
     }
-    text = text.substr(0, newline == std::string_view::npos ? 0 : newline);
+    text = text.substr(0, start == 0 ? 0 : start - 1);
   }
   return frames;
 }

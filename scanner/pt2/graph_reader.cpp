@@ -5,9 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "scanner/pt2/frames.h"
-#include "scanner/pt2/groups.h"
-
 namespace neuroncheck::scanner::pt2 {
 namespace {
 
@@ -31,6 +28,7 @@ enum NodeField : std::size_t { kTarget, kNodeInputs, kNodeOutputs, kMetadata, kN
 constexpr Fields<2>::Names kArgument = {"name", "arg"};
 constexpr Fields<2>::Names kMetadataFields = {"stack_trace", "nn_module_stack"};
 
+constexpr std::size_t kMaxShown = 120;
 constexpr std::string_view kHigherOrder = "torch.ops.higher_order.";
 constexpr std::array<std::string_view, 5> kLoops = {"while_loop", "scan", "associative_scan",
                                                     "map_impl", "map"};
@@ -46,6 +44,7 @@ Target describe(std::string_view text, const SchemaSource& schemas) {
     target.kind = Target::Kind::Operator;
     target.op = std::move(*op);
     target.info = schemas.find(target.op);
+    target.group = groupRule(target.op, target.info);
     return target;
   }
   const std::size_t colon = text.find(':');
@@ -82,8 +81,8 @@ struct GraphReader::Node {
   std::string_view name;
   Json inputs;
   Json outputs;
-  Frames frames;
-  ModulePlace module;
+  const Frames* frames = nullptr;
+  const ModulePlace* module = nullptr;
 };
 
 GraphReader::GraphReader(ModelContext& context, GraphPlace place)
@@ -96,9 +95,15 @@ GraphReader::GraphReader(ModelContext& context, GraphPlace place)
 
 Result<void> GraphReader::read(Json graph) {
   NEURONCHECK_TRY(const auto fields, Fields<8>::read(graph, kGraph, "graph"));
-  for (const std::size_t map : {kTensorValues, kSymInts, kSymBools, kSymFloats, kObjects}) {
-    if (fields.has(map)) {
-      NEURONCHECK_TRY_VOID(table_.load(kGraph[map], fields[map], context_.values));
+  constexpr std::array<std::pair<std::size_t, ValueKind>, 5> kMaps = {
+      {{kTensorValues, ValueKind::Tensor},
+       {kSymInts, ValueKind::SymInt},
+       {kSymBools, ValueKind::SymBool},
+       {kSymFloats, ValueKind::SymFloat},
+       {kObjects, ValueKind::Object}}};
+  for (const auto& [field, kind] : kMaps) {
+    if (fields.has(field)) {
+      NEURONCHECK_TRY_VOID(table_.load(kind, fields[field], context_.values));
     }
   }
   NEURONCHECK_TRY(const Json inputs, fields.need(kInputs, kGraph, "graph"));
@@ -151,11 +156,19 @@ Result<void> GraphReader::readNode(Json value, std::size_t index) {
                       Fields<2>::read(fields[kMetadata], kMetadataFields, "metadata"));
       if (metadata.has(0)) {
         NEURONCHECK_TRY(const std::string_view text, asString(metadata[0], "stack_trace"));
-        node.frames = parseStackTrace(text);
+        if (text != context_.lastTrace) {
+          context_.lastFrames = parseStackTrace(text);
+          context_.lastTrace = text;
+        }
+        node.frames = &context_.lastFrames;
       }
       if (metadata.has(1)) {
         NEURONCHECK_TRY(const std::string_view text, asString(metadata[1], "nn_module_stack"));
-        node.module = parseModuleStack(text);
+        if (text != context_.lastStack) {
+          context_.lastModule = parseModuleStack(text);
+          context_.lastStack = text;
+        }
+        node.module = &context_.lastModule;
       }
     }
     return readNodeFields(node);
@@ -214,63 +227,68 @@ std::string GraphReader::makeName(std::string_view target, const std::vector<Arg
   return number == 0 ? base : fmt::format("{}_{}", base, number);
 }
 
-Result<std::vector<Argument>> GraphReader::readArguments(Json inputs) {
+Result<std::vector<Argument>> GraphReader::readArguments(Json inputs, std::size_t reserve) {
   NEURONCHECK_TRY(const simdjson::dom::array array, asArray(inputs, "inputs"));
   std::vector<Argument> arguments;
-  arguments.reserve(array.size());
+  arguments.reserve(std::max(array.size(), reserve));
   for (const Json item : array) {
-    Argument argument;
-    const auto body = [&]() -> Result<void> {
-      NEURONCHECK_TRY(const auto fields, Fields<2>::read(item, kArgument, "input"));
-      if (fields.has(0)) {
-        NEURONCHECK_TRY(argument.name, asString(fields[0], "name"));
-      }
-      NEURONCHECK_TRY(const Json value, fields.need(1, kArgument, "input"));
-      NEURONCHECK_TRY(argument.value, arguments_.read(value, Access::Read));
-      return {};
-    };
-    if (auto done = body(); !done) {
+    Argument& argument = arguments.emplace_back();
+    if (auto done = readArgument(item, argument); !done) {
       return tl::unexpected(std::move(done).error().within(
-          fmt::format("input {} '{}'", arguments.size(), argument.name.substr(0, 80))));
+          fmt::format("input {} '{}'", arguments.size() - 1, argument.name.substr(0, kMaxShown))));
     }
-    arguments.push_back(std::move(argument));
   }
   return arguments;
 }
 
-Result<void> GraphReader::addUse(const Node& node, const Target& target) {
-  OpUse use;
-  use.op = target.op;
-  use.node = node.name;
-  use.inCatalogue = target.info != nullptr;
-  NEURONCHECK_TRY(use.args, readArguments(node.inputs));
-  arguments_.forgetDefined();
-  NEURONCHECK_TRY(use.outputs, readList(node.outputs, "output", Access::Define));
-  std::vector<GraphValue*> results = arguments_.takeDefined();
-  if (use.node.empty()) {
-    use.node = makeName(node.target, use.outputs);
+Result<void> GraphReader::readArgument(Json item, Argument& argument) {
+  NEURONCHECK_TRY(const auto fields, Fields<2>::read(item, kArgument, "input"));
+  if (fields.has(0)) {
+    NEURONCHECK_TRY(argument.name, asString(fields[0], "name"));
   }
+  NEURONCHECK_TRY(const Json value, fields.need(1, kArgument, "input"));
+  NEURONCHECK_TRY(argument.value, arguments_.read(value, Access::Read));
+  return {};
+}
+
+Result<void> GraphReader::addUse(const Node& node, const Target& target) {
+  // Before the arguments: the nodes of subgraphs replace the places that `node` points to, and come
+  // before this use.
+  ModulePlace module = node.module == nullptr ? ModulePlace{} : *node.module;
+  Frames frames = node.frames == nullptr ? Frames{} : *node.frames;
+  const std::size_t expected = target.info == nullptr ? 0 : target.info->schema.arguments.size();
+  NEURONCHECK_TRY(std::vector<Argument> args, readArguments(node.inputs, expected));
+  arguments_.forgetDefined();
+  NEURONCHECK_TRY(std::vector<ArgValue> outputs, readList(node.outputs, "output", Access::Define));
+  auto& uses = context_.model.uses;
+  const std::size_t index = uses.size();
+  OpUse& use = uses.emplace_back();
+  use.id = static_cast<std::uint32_t>(index);
+  use.op = target.op;
+  use.args = std::move(args);
+  use.outputs = std::move(outputs);
+  use.node = node.name.empty() ? makeName(node.target, use.outputs) : std::string(node.name);
+  use.module = std::move(module.path);
+  use.moduleType = std::move(module.type);
+  use.source = std::move(frames.user);
+  use.lastFrame = std::move(frames.last);
+  use.graph = place_.path;
+  use.conditional = place_.conditional;
+  use.inLoop = place_.inLoop;
+  use.inCatalogue = target.info != nullptr;
   if (target.info != nullptr) {
     dropUnknown(use, *target.info);
     fillDefaults(use, *target.info);
   }
-  use.module = node.module.path;
-  use.moduleType = node.module.type;
-  use.source = node.frames.user;
-  use.lastFrame = node.frames.last;
-  use.graph = place_.path;
-  use.conditional = place_.conditional;
-  use.inLoop = place_.inLoop;
-  use.group = groupOf(use, target.info);
-  auto& uses = context_.model.uses;
-  use.id = static_cast<std::uint32_t>(uses.size());
+  use.group = applyRule(target.group, use);
   // What an unknown operator writes to is not known either, so its result being unread proves
   // nothing.
+  const std::vector<ValueTable::Index>& results = arguments_.defined();
   if (!results.empty() && target.info != nullptr && !target.info->mutates &&
       !target.info->schema.mutates()) {
-    produced_.push_back({.use = uses.size(), .values = std::move(results)});
+    produced_.push_back({.use = index, .first = results_.size(), .count = results.size()});
+    results_.insert(results_.end(), results.begin(), results.end());
   }
-  uses.push_back(std::move(use));
   return {};
 }
 
@@ -324,12 +342,15 @@ Result<void> GraphReader::addHigherOrder(const Node& node, const Target& target)
   use.name = target.name;
   use.node = node.name;
   use.graph = place_.path;
+  // Before the arguments: the nodes of subgraphs replace the places that `node` points to.
+  if (node.frames != nullptr) {
+    use.source = node.frames->user;
+  }
   NEURONCHECK_TRY(use.args, readArguments(node.inputs));
   NEURONCHECK_TRY(use.outputs, readList(node.outputs, "output", Access::Define));
   if (use.node.empty()) {
     use.node = makeName(target.name, use.outputs);
   }
-  use.source = node.frames.user;
   for (const Argument& argument : use.args) {
     if (const auto* hidden = std::get_if<OperatorRef>(&argument.value)) {
       const auto op = OpName::fromExportTarget(hidden->target);
@@ -356,9 +377,10 @@ Result<std::string> GraphReader::visitSubgraph(std::string_view name, Json graph
 
 void GraphReader::markUnused() {
   for (const Produced& item : produced_) {
-    const bool unread =
-        std::ranges::all_of(item.values, [](const GraphValue* value) { return value->reads == 0; });
-    context_.model.uses[item.use].unused = unread;
+    const auto first = results_.begin() + static_cast<std::ptrdiff_t>(item.first);
+    context_.model.uses[item.use].unused =
+        std::all_of(first, first + static_cast<std::ptrdiff_t>(item.count),
+                    [&](ValueTable::Index index) { return table_[index].reads == 0; });
   }
 }
 

@@ -11,7 +11,10 @@
 #include "core/result.h"
 #include "core/schema.h"
 #include "scanner/pt2/arguments.h"
+#include "scanner/pt2/frames.h"
+#include "scanner/pt2/groups.h"
 #include "scanner/pt2/json.h"
+#include "scanner/pt2/value_table.h"
 #include "scanner/pt2/values.h"
 
 namespace neuroncheck::scanner::pt2 {
@@ -23,6 +26,7 @@ struct Target {
   OpName op;                     ///< of an Operator
   std::string name;              ///< of the others
   const OpInfo* info = nullptr;  ///< null when the catalogue lacks the operator
+  GroupRule group;
 };
 
 /// What all graphs of one model share while they are read.
@@ -34,6 +38,12 @@ struct ModelContext {
   Notes notes;
   ValueReader values{notes};
   std::unordered_map<std::string_view, Target> targets;
+
+  /// Places of the node before: runs of nodes share them.
+  std::string_view lastTrace;
+  Frames lastFrames;
+  std::string_view lastStack;
+  ModulePlace lastModule;
 
   /// The target of that text; the reference stays valid.
   [[nodiscard]] const Target& target(std::string_view text);
@@ -58,10 +68,11 @@ class GraphReader {
   [[nodiscard]] const std::vector<ArgValue>& outputs() const { return outputs_; }
 
  private:
-  /// The results of one use, for finding those nothing reads.
+  /// The results of one use, a run of `results_`, for finding those nothing reads.
   struct Produced {
     std::size_t use = 0;
-    std::vector<GraphValue*> values;
+    std::size_t first = 0;
+    std::size_t count = 0;
   };
   struct Node;
 
@@ -69,7 +80,8 @@ class GraphReader {
   [[nodiscard]] Result<void> readNodeFields(const Node& node);
   /// Name of a node that has none (schema minors before 8.15), as torch makes it on loading.
   [[nodiscard]] std::string makeName(std::string_view target, const std::vector<ArgValue>& outputs);
-  [[nodiscard]] Result<std::vector<Argument>> readArguments(Json inputs);
+  [[nodiscard]] Result<std::vector<Argument>> readArguments(Json inputs, std::size_t reserve = 0);
+  [[nodiscard]] Result<void> readArgument(Json item, Argument& argument);
   [[nodiscard]] Result<std::vector<ArgValue>> readList(Json list, std::string_view what,
                                                        Access access);
   [[nodiscard]] Result<void> addUse(const Node& node, const Target& target);
@@ -87,6 +99,7 @@ class GraphReader {
   std::vector<ArgValue> inputs_;
   std::vector<ArgValue> outputs_;
   std::vector<Produced> produced_;
+  std::vector<ValueTable::Index> results_;
   std::unordered_map<std::string, int> madeNames_;
 };
 

@@ -59,26 +59,24 @@ constexpr std::array<Names, 22> kKnownViews = {
 constexpr std::array<Names, 4> kKnownViewsOrCopies = {"reshape", "contiguous", "flatten",
                                                       "reshape_as"};
 
-bool readsTensor(const OpUse& use) {
-  bool any = false;
-  for (const Argument& argument : use.args) {
-    forEachTensor(argument.value, [&](const TensorValue&) { any = true; });
+bool holdsTensor(const ArgValue& value) {
+  if (const auto* tensor = std::get_if<TensorPtr>(&value)) {
+    return *tensor != nullptr;
   }
+  bool any = false;
+  forEachTensor(value, [&](const TensorValue&) { any = true; });
   return any;
 }
 
-bool givesTensor(const OpUse& use) {
-  bool any = false;
-  for (const ArgValue& output : use.outputs) {
-    forEachTensor(output, [&](const TensorValue&) { any = true; });
-  }
-  return any;
+bool isFactory(const OpUse& use) {
+  const auto argumentHoldsTensor = [](const Argument& argument) {
+    return holdsTensor(argument.value);
+  };
+  return std::ranges::none_of(use.args, argumentHoldsTensor) &&
+         std::ranges::any_of(use.outputs, holdsTensor);
 }
 
-bool isDropoutInEval(const OpUse& use) {
-  if (use.op.ns != "aten" || !contains(kDropout, use.op.base)) {
-    return false;
-  }
+bool isSwitchedOff(const OpUse& use) {
   const Argument* train = use.arg("train");
   const auto* flag = train != nullptr ? std::get_if<SymBool>(&train->value) : nullptr;
   return flag != nullptr && flag->expr == nullptr && flag->name.empty() && !flag->value;
@@ -102,62 +100,76 @@ OpGroup groupOfTo(const OpUse& use) {
   return same ? OpGroup::ViewOrCopy : OpGroup::Copy;
 }
 
-OpGroup groupByName(const OpUse& use) {
-  if (use.op.ns == "aten" && contains(kKnownViews, use.op.base)) {
-    return OpGroup::View;
-  }
-  if (use.op.ns == "aten" && contains(kKnownViewsOrCopies, use.op.base)) {
-    return OpGroup::ViewOrCopy;
-  }
-  return OpGroup::Compute;
-}
-
-/// The groups that follow from what an operator returns and how the catalogue classes it.
-OpGroup groupByClass(const OpUse& use, const OpInfo* info) {
-  const bool aten = use.op.ns == "aten";
+/// The rule that follows from the name alone, or from how the catalogue classes the operator.
+GroupRule ruleByClass(const OpName& op, const OpInfo* info) {
+  using Kind = GroupRule::Kind;
+  const bool aten = op.ns == "aten";
   if (info != nullptr && info->hasTag("nondeterministic_seeded")) {
-    return OpGroup::Random;
+    return {.kind = Kind::Fixed, .group = OpGroup::Random};
   }
-  if (aten && use.op.base == "to") {
-    return groupOfTo(use);
+  if (aten && op.base == "to") {
+    return {.kind = Kind::To, .group = OpGroup::ViewOrCopy};
   }
-  if (aten && contains(kCopies, use.op.base)) {
-    return OpGroup::Copy;
+  if (aten && contains(kCopies, op.base)) {
+    return {.kind = Kind::Fixed, .group = OpGroup::Copy};
   }
   if (info != nullptr && info->view != ViewClass::None) {
-    return info->view == ViewClass::ViewOrCopy ? OpGroup::ViewOrCopy : OpGroup::View;
+    return {.kind = Kind::Fixed,
+            .group = info->view == ViewClass::ViewOrCopy ? OpGroup::ViewOrCopy : OpGroup::View};
   }
-  if (aten && (use.op.base.ends_with("_like") || use.op.base.starts_with("new_"))) {
-    return OpGroup::Factory;
+  if (aten && (op.base.ends_with("_like") || op.base.starts_with("new_"))) {
+    return {.kind = Kind::Fixed, .group = OpGroup::Factory};
   }
-  if (givesTensor(use) && !readsTensor(use)) {
-    return OpGroup::Factory;
+  if (info == nullptr && aten && contains(kKnownViews, op.base)) {
+    return {.kind = Kind::Fixed, .group = OpGroup::View};
   }
-  return info == nullptr ? groupByName(use) : OpGroup::Compute;
+  if (info == nullptr && aten && contains(kKnownViewsOrCopies, op.base)) {
+    return {.kind = Kind::Fixed, .group = OpGroup::ViewOrCopy};
+  }
+  return {.kind = Kind::FactoryOrFixed, .group = OpGroup::Compute};
 }
 
 }  // namespace
 
+GroupRule groupRule(const OpName& op, const OpInfo* info) {
+  using Kind = GroupRule::Kind;
+  const bool aten = op.ns == "aten";
+  if (contains(kCollectiveNamespaces, op.ns)) {
+    return {.kind = Kind::Fixed, .group = OpGroup::Collective};
+  }
+  if (op.ns == "profiler") {
+    return {.kind = Kind::Fixed, .group = OpGroup::NoDeviceWork};
+  }
+  if ((op.ns == "prim" && contains(kMetadataOfPrim, op.base)) ||
+      (aten && contains(kSymbolic, op.base))) {
+    return {.kind = Kind::Fixed, .group = OpGroup::Symbolic};
+  }
+  if (aten && contains(kGuards, op.base)) {
+    return {.kind = Kind::Fixed, .group = OpGroup::Guard};
+  }
+  GroupRule rule = ruleByClass(op, info);
+  if (aten && contains(kDropout, op.base)) {
+    rule.kind = Kind::Dropout;
+  }
+  return rule;
+}
+
+OpGroup applyRule(const GroupRule& rule, const OpUse& use) {
+  switch (rule.kind) {
+    case GroupRule::Kind::Fixed:
+      break;
+    case GroupRule::Kind::Dropout:
+      return isSwitchedOff(use) ? OpGroup::NoDeviceWork : rule.group;
+    case GroupRule::Kind::To:
+      return groupOfTo(use);
+    case GroupRule::Kind::FactoryOrFixed:
+      return isFactory(use) ? OpGroup::Factory : rule.group;
+  }
+  return rule.group;
+}
+
 OpGroup groupOf(const OpUse& use, const OpInfo* info) {
-  if (contains(kCollectiveNamespaces, use.op.ns)) {
-    return OpGroup::Collective;
-  }
-  if (use.op.ns == "profiler") {
-    return OpGroup::NoDeviceWork;
-  }
-  if (use.op.ns == "prim" && contains(kMetadataOfPrim, use.op.base)) {
-    return OpGroup::Symbolic;
-  }
-  if (use.op.ns == "aten" && contains(kGuards, use.op.base)) {
-    return OpGroup::Guard;
-  }
-  if (use.op.ns == "aten" && contains(kSymbolic, use.op.base)) {
-    return OpGroup::Symbolic;
-  }
-  if (isDropoutInEval(use)) {
-    return OpGroup::NoDeviceWork;
-  }
-  return groupByClass(use, info);
+  return applyRule(groupRule(use.op, info), use);
 }
 
 }  // namespace neuroncheck::scanner::pt2

@@ -19,7 +19,7 @@ Result<void> readEntry(std::string_view name, Json value, std::string_view folde
   }
   StoredTensor tensor{
       .name = std::string(name), .spec = {}, .record = {}, .recordBytes = -1, .isParameter = false};
-  NEURONCHECK_TRY(tensor.spec, values.tensorMeta(fields[3]));
+  NEURONCHECK_TRY_VOID(values.tensorMeta(fields[3], tensor.spec));
   NEURONCHECK_TRY(const Json path, fields.need(0, kEntry, "the entry"));
   NEURONCHECK_TRY(const std::string_view record, asString(path, "path_name"));
   tensor.record = std::string(folder) + std::string(record);

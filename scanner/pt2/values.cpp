@@ -20,7 +20,6 @@ enum TensorMetaField : std::size_t {
 
 constexpr Fields<2>::Names kExpr = {"expr_str", "hint"};
 constexpr Fields<2>::Names kDeviceFields = {"type", "index"};
-constexpr Fields<2>::Names kCustomObject = {"name", "class_fqn"};
 
 std::string clipped(std::string_view text) {
   constexpr std::size_t kMost = 120;
@@ -61,6 +60,16 @@ Result<SymParts> symParts(Json value, std::string_view constantKey, std::string_
     }
   }
   return parts;
+}
+
+/// The usual {"as_int": 3} without the detours; false for anything else.
+bool fastInt(Json value, std::int64_t& number) {
+  simdjson::dom::object object;
+  if (value.get(object) != simdjson::SUCCESS || object.size() != 1) {
+    return false;
+  }
+  const auto pair = object.begin();
+  return pair.key_equals("as_int") && pair.value().get(number) == simdjson::SUCCESS;
 }
 
 }  // namespace
@@ -106,17 +115,19 @@ Result<SymExprPtr> ValueReader::expression(std::string_view text) {
   return *parsed;
 }
 
-Result<SymInt> ValueReader::symInt(Json value) {
+Result<void> ValueReader::symInt(Json value, SymInt& result) {
+  if (fastInt(value, result.value)) {
+    return {};
+  }
   NEURONCHECK_TRY(const SymParts parts, symParts(value, "as_int", "SymInt"));
   if (parts.isConstant) {
-    NEURONCHECK_TRY(const std::int64_t number, asInt(parts.constant, "as_int"));
-    return SymInt(number);
+    NEURONCHECK_TRY(result.value, asInt(parts.constant, "as_int"));
+    return {};
   }
   NEURONCHECK_TRY(SymExprPtr expr, expression(parts.expr));
-  if (expr->kind() == SymExpr::Kind::Integer) {
-    return SymInt(expr->integer());
-  }
-  return SymInt(std::move(expr), parts.hint);
+  result = expr->kind() == SymExpr::Kind::Integer ? SymInt(expr->integer())
+                                                  : SymInt(std::move(expr), parts.hint);
+  return {};
 }
 
 Result<SymFloat> ValueReader::symFloat(Json value) {
@@ -141,16 +152,15 @@ Result<SymBool> ValueReader::symBool(Json value) {
   return result;
 }
 
-Result<std::vector<SymInt>> ValueReader::symInts(Json value, std::string_view what) {
+Result<void> ValueReader::symInts(Json value, std::string_view what, std::vector<SymInt>& result) {
   NEURONCHECK_TRY(const simdjson::dom::array array, asArray(value, what));
-  std::vector<SymInt> result;
   result.reserve(array.size());
   for (const Json item : array) {
-    NEURONCHECK_TRY(SymInt number, symInt(item));
+    SymInt& number = result.emplace_back();
+    NEURONCHECK_TRY_VOID(symInt(item, number));
     NEURONCHECK_TRY_VOID(checkNotNegative(number, what));
-    result.push_back(std::move(number));
   }
-  return result;
+  return {};
 }
 
 Result<Device> ValueReader::device(Json value) {
@@ -173,22 +183,21 @@ Result<DType> ValueReader::dtype(Json value) {
   return known.value_or(DType::Unknown);
 }
 
-Result<TensorSpec> ValueReader::tensorMeta(Json meta) {
+Result<void> ValueReader::tensorMeta(Json meta, TensorSpec& spec) {
   NEURONCHECK_TRY(const auto fields, Fields<7>::read(meta, kTensorMeta, "tensor metadata"));
-  TensorSpec spec;
   NEURONCHECK_TRY(const Json dtypeField, fields.need(kDtype, kTensorMeta, "tensor metadata"));
   NEURONCHECK_TRY(spec.dtype, dtype(dtypeField));
   NEURONCHECK_TRY(const Json sizes, fields.need(kSizes, kTensorMeta, "tensor metadata"));
-  NEURONCHECK_TRY(spec.sizes, symInts(sizes, "size"));
+  NEURONCHECK_TRY_VOID(symInts(sizes, "size", spec.sizes));
   if (fields.has(kStrides)) {
-    NEURONCHECK_TRY(spec.strides, symInts(fields[kStrides], "stride"));
+    NEURONCHECK_TRY_VOID(symInts(fields[kStrides], "stride", spec.strides));
     if (!spec.strides.empty() && spec.strides.size() != spec.sizes.size()) {
       return inputError(
           fmt::format("{} sizes but {} strides", spec.sizes.size(), spec.strides.size()));
     }
   }
   if (fields.has(kOffset)) {
-    NEURONCHECK_TRY(spec.storageOffset, symInt(fields[kOffset]));
+    NEURONCHECK_TRY_VOID(symInt(fields[kOffset], spec.storageOffset));
     NEURONCHECK_TRY_VOID(checkNotNegative(spec.storageOffset, "storage_offset"));
   }
   if (fields.has(kRequiresGrad)) {
@@ -200,77 +209,11 @@ Result<TensorSpec> ValueReader::tensorMeta(Json meta) {
   }
   NEURONCHECK_TRY(const Json deviceField, fields.need(kDevice, kTensorMeta, "tensor metadata"));
   NEURONCHECK_TRY(spec.device, device(deviceField));
-  if (!deviceTypes_.contains(spec.device.type)) {
+  if (deviceTypes_.empty() || spec.device.type != lastDeviceType_) {
     deviceTypes_.insert(spec.device.type);
-  }
-  return spec;
-}
-
-Result<void> ValueTable::load(std::string_view kind, Json map, ValueReader& reader) {
-  NEURONCHECK_TRY(const simdjson::dom::object object, asObject(map, kind));
-  values_.reserve(values_.size() + object.size());
-  for (const simdjson::dom::key_value_pair pair : object) {
-    const auto read = [&]() -> Result<ArgValue> {
-      const std::string_view name = pair.key;
-      if (kind == "tensor_values") {
-        NEURONCHECK_TRY(TensorSpec spec, reader.tensorMeta(pair.value));
-        return ArgValue(TensorPtr(std::make_shared<const TensorValue>(
-            TensorValue{.name = std::string(name), .spec = std::move(spec)})));
-      }
-      if (kind == "sym_int_values") {
-        NEURONCHECK_TRY(SymInt value, reader.symInt(pair.value));
-        return ArgValue(SymIntValue{.value = std::move(value), .name = std::string(name)});
-      }
-      if (kind == "sym_bool_values") {
-        NEURONCHECK_TRY(SymBool value, reader.symBool(pair.value));
-        value.name = name;
-        return ArgValue(std::move(value));
-      }
-      if (kind == "sym_float_values") {
-        NEURONCHECK_TRY(SymFloat value, reader.symFloat(pair.value));
-        value.name = name;
-        return ArgValue(std::move(value));
-      }
-      NEURONCHECK_TRY(const auto fields,
-                      Fields<2>::read(pair.value, kCustomObject, "custom object"));
-      NEURONCHECK_TRY(const Json fqn, fields.need(1, kCustomObject, "custom object"));
-      NEURONCHECK_TRY(const std::string_view className, asString(fqn, "class_fqn"));
-      return ArgValue(CustomObject{.name = std::string(name), .className = std::string(className)});
-    };
-    auto value = read();
-    if (!value) {
-      return tl::unexpected(std::move(value).error().within(
-          fmt::format("value '{}' of {}", clipped(pair.key), kind)));
-    }
-    if (!values_.try_emplace(pair.key, GraphValue{.value = std::move(*value)}).second) {
-      return inputError(fmt::format("value '{}' of {} is there twice", clipped(pair.key), kind));
-    }
+    lastDeviceType_ = spec.device.type;
   }
   return {};
-}
-
-Result<GraphValue*> ValueTable::use(std::string_view name) {
-  const auto found = values_.find(name);
-  if (found == values_.end()) {
-    return inputError(fmt::format("there is no value named '{}'", clipped(name)));
-  }
-  if (!found->second.defined) {
-    return inputError(fmt::format("value '{}' is read before anything defines it", clipped(name)));
-  }
-  ++found->second.reads;
-  return &found->second;
-}
-
-Result<GraphValue*> ValueTable::define(std::string_view name) {
-  const auto found = values_.find(name);
-  if (found == values_.end()) {
-    return inputError(fmt::format("there is no value named '{}'", clipped(name)));
-  }
-  if (found->second.defined) {
-    return inputError(fmt::format("value '{}' is defined twice", clipped(name)));
-  }
-  found->second.defined = true;
-  return &found->second;
 }
 
 }  // namespace neuroncheck::scanner::pt2

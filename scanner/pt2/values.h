@@ -43,9 +43,9 @@ class ValueReader {
   explicit ValueReader(Notes& notes) : notes_(notes) {}
 
   /// `TensorMeta`. Negative sizes, strides and offsets are Errors.
-  [[nodiscard]] Result<TensorSpec> tensorMeta(Json meta);
+  [[nodiscard]] Result<void> tensorMeta(Json meta, TensorSpec& spec);
   /// `SymInt`: a number, or an expression with its traced hint.
-  [[nodiscard]] Result<SymInt> symInt(Json value);
+  [[nodiscard]] Result<void> symInt(Json value, SymInt& result);
   [[nodiscard]] Result<SymFloat> symFloat(Json value);
   [[nodiscard]] Result<SymBool> symBool(Json value);
   [[nodiscard]] Result<Device> device(Json value);
@@ -57,35 +57,13 @@ class ValueReader {
 
  private:
   [[nodiscard]] Result<SymExprPtr> expression(std::string_view text);
-  [[nodiscard]] Result<std::vector<SymInt>> symInts(Json value, std::string_view what);
+  [[nodiscard]] Result<void> symInts(Json value, std::string_view what,
+                                     std::vector<SymInt>& result);
 
   Notes& notes_;
   std::unordered_map<std::string, SymExprPtr, StringHash, std::equal_to<>> expressions_;
   std::set<std::string, std::less<>> deviceTypes_;
-};
-
-/// One named value of a graph.
-struct GraphValue {
-  ArgValue value;
-  std::uint32_t reads = 0;
-  bool defined = false;
-};
-
-/// The values of one graph by name. Names repeat in other graphs, so each graph has its own table.
-/// Names are views into the document; entries keep their address.
-class ValueTable {
- public:
-  /// Loads one of the graph's maps: `kind` is "tensor_values", "sym_int_values", "sym_bool_values",
-  /// "sym_float_values" or "custom_obj_values". A name that was loaded before is an Error.
-  [[nodiscard]] Result<void> load(std::string_view kind, Json map, ValueReader& reader);
-
-  /// The value for reading, counted; an Error when there is none or nothing has defined it yet.
-  [[nodiscard]] Result<GraphValue*> use(std::string_view name);
-  /// The value for defining; an Error when there is none or it was defined before.
-  [[nodiscard]] Result<GraphValue*> define(std::string_view name);
-
- private:
-  std::unordered_map<std::string_view, GraphValue> values_;
+  std::string lastDeviceType_;  ///< of the tensor before: nearly all have the same
 };
 
 }  // namespace neuroncheck::scanner::pt2
