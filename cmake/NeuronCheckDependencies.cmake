@@ -8,7 +8,6 @@ find_package(SQLiteCpp REQUIRED) # libsqlitecpp-dev
 find_package(SQLite3 REQUIRED) # libsqlite3-dev
 find_package(ZLIB REQUIRED) # zlib1g-dev
 find_package(CLI11 REQUIRED) # libcli11-dev
-pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip) # libzip-dev
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash) # libxxhash-dev
 find_package(simdjson REQUIRED) # libsimdjson-dev
 find_package(tomlplusplus REQUIRED) # libtomlplusplus-dev
