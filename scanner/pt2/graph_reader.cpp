@@ -111,7 +111,7 @@ Result<void> GraphReader::read(Json graph) {
   NEURONCHECK_TRY(const Json nodesField, fields.need(kNodes, kGraph, "graph"));
   NEURONCHECK_TRY(const simdjson::dom::array nodes, asArray(nodesField, "nodes"));
   if (place_.path.empty()) {
-    context_.model.uses.reserve(nodes.size());
+    context_.model.uses.reserve(nodes.size() + nodes.size() / 4);  // subgraphs come on top
   }
   std::size_t index = 0;
   for (const Json node : nodes) {

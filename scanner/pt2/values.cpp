@@ -157,8 +157,12 @@ Result<void> ValueReader::symInts(Json value, std::string_view what, std::vector
   result.reserve(array.size());
   for (const Json item : array) {
     SymInt& number = result.emplace_back();
-    NEURONCHECK_TRY_VOID(symInt(item, number));
-    NEURONCHECK_TRY_VOID(checkNotNegative(number, what));
+    if (!fastInt(item, number.value)) {
+      NEURONCHECK_TRY_VOID(symInt(item, number));
+    }
+    if (number.value < 0) {
+      NEURONCHECK_TRY_VOID(checkNotNegative(number, what));
+    }
   }
   return {};
 }
