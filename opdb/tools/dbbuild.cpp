@@ -2,6 +2,7 @@
 // Makes the operator database from the data files at build time; docs/database.md describes the
 // files.
 #include <cstdio>
+#include <exception>
 #include <string>
 
 #include <fmt/format.h>
@@ -9,7 +10,9 @@
 
 #include "opdb/builder.h"
 
-int main(int argc, char** argv) {
+namespace {
+
+int run(int argc, char** argv) {
   CLI::App app("Makes the operator database from its data files.");
   neuroncheck::opdb::BuildInputs inputs;
   std::string out;
@@ -45,4 +48,17 @@ int main(int argc, char** argv) {
     return 1;
   }
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& exception) {
+    std::fputs("neuron-check-dbbuild: ", stderr);
+    std::fputs(exception.what(), stderr);
+    std::fputs("\n", stderr);
+    return 1;
+  }
 }
