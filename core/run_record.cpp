@@ -75,6 +75,19 @@ InTheWay inTheWay(const Model& model, const ModelAssessment& judged,
   return out;
 }
 
+/// The title of a rule that fired; empty for an operator.
+std::string titleOf(const Key& key, const InputResult& input, const ModelAssessment& judged) {
+  if (key.first == "finding") {
+    for (const auto* findings : {&judged.findings, &input.assessment.fileFindings}) {
+      const auto found = std::ranges::find(*findings, key.second, &Finding::rule);
+      if (found != findings->end()) {
+        return found->title;
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 const Model* modelOf(const InputResult& input, const ModelAssessment& judged) {
@@ -113,7 +126,10 @@ std::vector<Blocker> rankBlockers(const RunRecord& record) {
       const InTheWay found = inTheWay(*model, judged, input.assessment.fileFindings);
       for (const auto& [key, claim] : found) {
         Blocker& blocker =
-            blockers.try_emplace(key, Blocker{key.second, key.first, claim, {}, {}}).first->second;
+            blockers
+                .try_emplace(
+                    key, Blocker{key.second, key.first, titleOf(key, input, judged), claim, {}, {}})
+                .first->second;
         blocker.claim = isWorse(claim, blocker.claim) ? claim : blocker.claim;
         blocker.models.push_back(modelLabel(input, judged));
         if (found.size() == 1) {

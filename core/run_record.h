@@ -60,6 +60,7 @@ struct Blocker {
   /// "aten::native_batch_norm" or "NC401". Where a use is a composite, the missing operator below it.
   std::string what;
   std::string kind;            ///< "operator" | "finding"
+  std::string title;           ///< of a finding: its rule's title; empty for an operator
   Claim claim = Claim::Unknown;
   std::vector<std::string> models;      ///< models it appears in as a blocker
   std::vector<std::string> unblocks;    ///< models for which it is the only blocker

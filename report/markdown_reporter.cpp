@@ -175,7 +175,8 @@ void writePortfolio(const RunRecord& record, const std::vector<ModelView>& views
   for (std::size_t index = 0; index < std::min(ranked.size(), kShownRanks); ++index) {
     const Blocker& blocker = ranked[index];
     fmt::print(out, "| {} | {} | {} | {} |\n", code(blocker.what), blocker.unblocks.size(),
-               blocker.models.size(), blocker.kind == "finding" ? "finding" : name(blocker.claim));
+               blocker.models.size(),
+               blocker.title.empty() ? std::string(name(blocker.claim)) : markdown(blocker.title));
   }
   if (ranked.size() > kShownRanks) {
     fmt::print(out, "\n+{} more.\n", ranked.size() - kShownRanks);

@@ -177,6 +177,7 @@ Json footerToJson(const RunRecord& record) {
   for (const Blocker& blocker : rankBlockers(record)) {
     blockers.push_back(
         {{"what", blocker.what},
+         {"title", blocker.title.empty() ? Json(nullptr) : Json(blocker.title)},
          {"kind", blocker.kind},
          {"claimed", blocker.kind == "operator" ? Json(name(blocker.claim)) : Json(nullptr)},
          {"models", blocker.models},

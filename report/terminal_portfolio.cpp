@@ -49,7 +49,8 @@ std::string blockersText(const RunRecord& record, const ModelView& view,
   for (const Blocker& blocker : ranked) {
     if (std::ranges::find(blocker.models, modelLabel(*view.input, *view.judged)) !=
         blocker.models.end()) {
-      names.push_back(blocker.what);
+      names.push_back(blocker.title.empty() ? blocker.what
+                                            : fmt::format("{} ({})", blocker.what, blocker.title));
     }
   }
   const std::size_t shown = record.inputs.empty() ? 0 : std::min(names.size(), kShownBlockers);
@@ -159,10 +160,12 @@ void writeRanking(TerminalPage& page, const std::vector<Blocker>& ranked) {
                                              "of models", "claim")));
   for (std::size_t index = 0; index < shown; ++index) {
     const Blocker& blocker = ranked[index];
-    page.line(fmt::format("  {}{:>11}{:>11}  {}",
-                          padded(shortened(printable(blocker.what), width), width),
-                          blocker.unblocks.size(), blocker.models.size(),
-                          blocker.kind == "finding" ? "finding" : name(blocker.claim)));
+    page.line(fmt::format(
+        "  {}{:>11}{:>11}  {}", padded(shortened(printable(blocker.what), width), width),
+        blocker.unblocks.size(), blocker.models.size(),
+        blocker.title.empty()
+            ? std::string(name(blocker.claim))
+            : shortened(printable(blocker.title), page.width() - width - 2 * kNumber - 4)));
   }
   if (shown < ranked.size()) {
     page.line(fmt::format("  +{} more (-v shows all)", ranked.size() - shown));

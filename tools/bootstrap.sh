@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Finds or installs what a build needs. Sourced by ./neuron-check, ./test and .ci/run.
+# shellcheck disable=SC2034,SC2086  # lists of words, used by those scripts
 #
 # With root: Debian packages by apt-get. Without root: the same packages are downloaded and unpacked under
 # build/deps, and the build is pointed there; nothing outside the repository is touched.
@@ -42,6 +43,8 @@ nc_install_as_root() {
 nc_unpack_without_root() {
   local deps="$NC_ROOT/build/deps" apt="$NC_ROOT/build/deps/.apt" log="$NC_ROOT/build/install.log" wanted
   mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+  # A compiler does not work from another place than its own; everything else does.
+  command -v g++ >/dev/null || nc_die "a C++20 compiler is needed and only root can install it: apt-get install g++"
   command -v apt-get >/dev/null || nc_die "these Debian packages are needed and apt-get is absent: $*"
   local options=(-o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o Debug::NoLocking=1 -qq)
   nc_say "no root: unpacking into build/deps: $*"
