@@ -25,8 +25,8 @@ enum class ValueKind : std::uint8_t { Tensor, SymInt, SymBool, SymFloat, Object 
 [[nodiscard]] std::string_view fieldName(ValueKind kind);
 
 /// The values of one graph by name. Names repeat in other graphs, so each graph has its own table.
-/// Names are views into the document. Half of a scan's time is spent here with a node-based map,
-/// hence the flat one.
+/// Names are views into the document. A flat table: a node-based map was the largest single cost of
+/// reading.
 class ValueTable {
  public:
   using Index = std::uint32_t;

@@ -312,6 +312,28 @@ TEST(ReadModel, WalksSubgraphsWithTablesOfTheirOwn) {
   EXPECT_FALSE(wrap->uses[1].inLoop || wrap->uses[1].conditional);
 }
 
+// The nodes of a subgraph are read before the node that holds it; their places must not become its.
+TEST(ReadModel, HigherOrderNodesKeepTheirOwnPlace) {
+  const auto place = [](const std::string& json, const std::string& file) {
+    return with(
+        json, R"("metadata": {})",
+        R"j("metadata": {"stack_trace": "File \")j" + file + R"j(\", line 5, in forward"})j");
+  };
+  const std::string inner = node("torch.ops.aten.gelu.default",
+                                 R"({"name": "self", "arg": {"as_tensor": {"name": "y"}}})", "z");
+  const std::string body =
+      R"({"name": "", "arg": {"as_graph": {"name": "g", "graph": {"inputs": [{"as_tensor": {"name": "y"}}], "outputs": [{"as_tensor": {"name": "z"}}], "nodes": [)" +
+      place(inner, "inner.py") + R"(], "tensor_values": {)" + tensor("y") + "," + tensor("z") +
+      "}}}}}";
+  // The outer node's metadata come after its inputs, so the last empty one is its own.
+  const std::string outer = place(node("torch.ops.higher_order.cond", body, "extra"), "outer.py");
+  const auto model = read(withNode(outer, tensor("extra")));
+  ASSERT_TRUE(model) << model.error().text();
+  EXPECT_EQ(model->uses[1].source.str(), "inner.py:5");
+  ASSERT_EQ(model->higherOrder.size(), 1U);
+  EXPECT_EQ(model->higherOrder[0].source.str(), "outer.py:5");
+}
+
 TEST(ReadModel, NamesOperatorsHiddenInHigherOrderOnes) {
   const auto model = read(withNode(
       node(
