@@ -118,6 +118,11 @@ Result<RunRecord> runCheck(const Options& options, const opdb::Database& databas
     record.inputs.push_back(std::move(input));
   }
   progress.finish();
+  if (!database.damage().empty()) {
+    // A read that failed answered with nothing: the claims above are not to be shown.
+    return inputError(
+        fmt::format("{}: damaged operator database: {}", database.path(), database.damage()));
+  }
   record.finished = utcNow();
   return record;
 }

@@ -66,14 +66,16 @@ struct OpaqueValue {
 /// Any argument or result of an operator use.
 using ArgValue =
     std::variant<NoneValue, TensorPtr, TensorList, SymIntValue, std::vector<SymIntValue>, SymFloat,
-                 std::vector<SymFloat>, SymBool, std::vector<SymBool>, std::string, std::vector<std::string>, DType,
-                 MemoryFormat, Layout, Device, std::complex<double>, GraphRef, CustomObject, OperatorRef,
-                 std::vector<TensorList>, std::vector<std::vector<std::int64_t>>, std::vector<std::vector<double>>,
+                 std::vector<SymFloat>, SymBool, std::vector<SymBool>, std::string,
+                 std::vector<std::string>, DType, MemoryFormat, Layout, Device,
+                 std::complex<double>, GraphRef, CustomObject, OperatorRef, std::vector<TensorList>,
+                 std::vector<std::vector<std::int64_t>>, std::vector<std::vector<double>>,
                  OpaqueValue>;
 
 /// Short human text of a value: "f32[4, 8]", "[1, s77]", "None", "'tanh'", "float32".
 [[nodiscard]] std::string text(const ArgValue& value);
-/// Equality of everything a case depends on: tensors by spec (not by name), symbolic values by canonical text.
+/// Equality of everything a case depends on: tensors by spec (not by name), symbolic values by
+/// canonical text.
 [[nodiscard]] bool sameValue(const ArgValue& a, const ArgValue& b);
 /// Calls `visit` for each tensor in the value (list elements that are None are skipped).
 void forEachTensor(const ArgValue& value, const std::function<void(const TensorValue&)>& visit);

@@ -15,14 +15,16 @@ namespace neuroncheck {
 enum class ExecutionMode : std::uint8_t { Eager, Compile };
 [[nodiscard]] std::string_view name(ExecutionMode mode);
 
-/// What a model is judged against. Always stated in every report, with what was asked for and what answered.
+/// What a model is judged against. Always stated in every report, with what was asked for and what
+/// answered.
 struct Target {
   std::string product = "torch-neuronx";
-  std::string release;            ///< as asked for; empty means the newest of the database
-  std::string answeringRelease;   ///< the release whose rows answer first (nearest older one when `release` is unknown)
-  std::string chip = "trn2";      ///< trn1 | trn2 | trn3
+  std::string release;           ///< as asked for; empty means the newest of the database
+  std::string answeringRelease;  ///< the release whose rows answer first (nearest older one when
+                                 ///< `release` is unknown)
+  std::string chip = "trn2";     ///< trn1 | trn2 | trn3
   ExecutionMode mode = ExecutionMode::Eager;
-  bool releaseKnown = true;       ///< false: the database has no such release, every answer is stale
+  bool releaseKnown = true;  ///< false: the database has no such release, every answer is stale
   bool releaseDefaulted = false;
   bool chipDefaulted = true;
   bool modeDefaulted = true;
@@ -30,15 +32,17 @@ struct Target {
 
 /// A statement a claim or finding rests on.
 struct Evidence {
-  std::string id;          ///< stable within one database ("support:42", "rule:NCC_EVRF004", "feature:fused-rnn", "expansion")
-  std::string kind;        ///< documented | documented-by-source | measured-by-user | measured | reported-by-user | inferred | conflicting
-  std::string source;      ///< file, page or report
+  std::string id;      ///< stable within one database ("support:42", "rule:NCC_EVRF004",
+                       ///< "feature:fused-rnn", "expansion")
+  std::string kind;    ///< documented | documented-by-source | measured-by-user | measured |
+                       ///< reported-by-user | inferred | conflicting
+  std::string source;  ///< file, page or report
   std::string product;
-  std::string release;     ///< release it speaks of
-  std::string observed;    ///< ISO date, empty when the source has none
+  std::string release;   ///< release it speaks of
+  std::string observed;  ///< ISO date, empty when the source has none
   Confidence confidence = Confidence::None;
-  bool stale = false;      ///< not of the target release (nor of the same SDK)
-  std::string status;      ///< what it says: native, cpu-fallback, ...
+  bool stale = false;  ///< not of the target release (nor of the same SDK)
+  std::string status;  ///< what it says: native, cpu-fallback, ...
   std::string note;
   bool operator==(const Evidence&) const = default;
 };
@@ -55,13 +59,15 @@ struct LeafClaim {
 
 /// The database's answer for one use.
 struct UseClaim {
-  std::uint32_t use = 0;          ///< OpUse::id
+  std::uint32_t use = 0;  ///< OpUse::id
   Claim claim = Claim::Unknown;
   Confidence confidence = Confidence::None;
   bool stale = false;
-  std::int64_t ageDays = -1;      ///< age of the weakest evidence at the time of the run; -1 when it has no date
-  std::string reason;             ///< one sentence, complete in itself
-  std::string decidedBy;          ///< for Depends and undecidable predicates: the argument that would decide
+  std::int64_t ageDays =
+      -1;  ///< age of the weakest evidence at the time of the run; -1 when it has no date
+  std::string reason;  ///< one sentence, complete in itself
+  std::string
+      decidedBy;  ///< for Depends and undecidable predicates: the argument that would decide
   std::string remedy;
   std::vector<LeafClaim> leaves;
   std::vector<std::string> evidence;  ///< Evidence::id
@@ -79,14 +85,15 @@ struct FindingPlace {
   bool operator==(const FindingPlace&) const = default;
 };
 
-/// Something to know or do beyond single claims. Ids are stable: NC1xx file, NC2xx operator, NC3xx shape, NC4xx dtype,
-/// NC5xx mode or feature, NC6xx source, NC7xx conformance, NC8xx cost (docs/rules.md).
+/// Something to know or do beyond single claims. Ids are stable: NC1xx file, NC2xx operator, NC3xx
+/// shape, NC4xx dtype, NC5xx mode or feature, NC6xx source, NC7xx conformance, NC8xx cost
+/// (docs/rules.md).
 struct Finding {
   std::string rule;
-  std::string code;         ///< vendor's code when the rule has one ("NCC_EVRF004")
+  std::string code;  ///< vendor's code when the rule has one ("NCC_EVRF004")
   Severity severity = Severity::Note;
-  std::string title;        ///< constant per rule
-  std::string message;      ///< this occurrence
+  std::string title;                 ///< constant per rule
+  std::string message;               ///< this occurrence
   std::vector<std::string> targets;  ///< operators concerned
   std::vector<FindingPlace> places;  ///< all places
   std::string remedy;
@@ -107,7 +114,8 @@ struct ModelAssessment {
   Verdict verdict = Verdict::Unknown;
   Confidence weakestConfidence = Confidence::High;
   bool anyStale = false;
-  std::string weakestEvidence;   ///< Evidence::id of what would have to be confirmed first; empty when nothing was needed
+  std::string weakestEvidence;  ///< Evidence::id of what would have to be confirmed first; empty
+                                ///< when nothing was needed
   std::map<Claim, std::int64_t> counts;  ///< uses by claim
   std::vector<UseClaim> uses;
   std::vector<Finding> findings;

@@ -8,7 +8,8 @@
 
 namespace neuroncheck {
 
-/// Element types of torch 2.13, by the names torch prints without "torch.". `Unknown` is a dtype the file does not state.
+/// Element types of torch 2.13, by the names torch prints without "torch.". `Unknown` is a dtype
+/// the file does not state.
 enum class DType : std::uint8_t {
   Unknown,
   UInt8,
@@ -41,16 +42,25 @@ enum class DType : std::uint8_t {
 };
 inline constexpr std::size_t kDTypeCount = static_cast<std::size_t>(DType::QUInt2x4) + 1;
 
-enum class DTypeKind : std::uint8_t { Unknown, Bool, UnsignedInt, SignedInt, Float, Complex, Quantized };
+enum class DTypeKind : std::uint8_t {
+  Unknown,
+  Bool,
+  UnsignedInt,
+  SignedInt,
+  Float,
+  Complex,
+  Quantized
+};
 
 /// torch's name ("float32", "bfloat16", "float8_e4m3fn"); "unknown" for Unknown.
 [[nodiscard]] std::string_view name(DType dtype);
 /// The short name of the case grammar ("f32", "bf16", "i64", "b8").
 [[nodiscard]] std::string_view shortName(DType dtype);
-/// Accepts torch's name, with or without "torch.", its aliases ("float", "half", "long", "double", ...) and the short name.
-/// "unknown" gives Unknown, so that name() is undone.
+/// Accepts torch's name, with or without "torch.", its aliases ("float", "half", "long", "double",
+/// ...) and the short name. "unknown" gives Unknown, so that name() is undone.
 [[nodiscard]] std::optional<DType> parseDType(std::string_view text);
-/// From the integer of the export schema (torch/_export/serde/schema.py, ScalarType); nullopt for one it does not list.
+/// From the integer of the export schema (torch/_export/serde/schema.py, ScalarType); nullopt for
+/// one it does not list.
 [[nodiscard]] std::optional<DType> dtypeFromExportCode(std::int64_t code);
 /// Bytes of one element; 0 for Unknown. Packed sub-byte types count the bytes of their container.
 [[nodiscard]] std::int64_t itemSize(DType dtype);

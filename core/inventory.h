@@ -35,8 +35,8 @@ enum class FileKind : std::uint8_t {
 [[nodiscard]] std::string_view name(FileKind kind);
 [[nodiscard]] std::optional<FileKind> parseFileKind(std::string_view text);
 
-/// What sort of thing a use is. Only compute, factory, copy, collective and random always are work of the device;
-/// view_or_copy may be. Stated, never counted silently.
+/// What sort of thing a use is. Only compute, factory, copy, collective and random always are work
+/// of the device; view_or_copy may be. Stated, never counted silently.
 enum class OpGroup : std::uint8_t {
   Compute,
   View,
@@ -61,37 +61,41 @@ struct SourcePlace {
   std::int64_t line = 0;
   bool operator==(const SourcePlace&) const = default;
   [[nodiscard]] bool known() const { return !file.empty(); }
-  [[nodiscard]] std::string str() const { return known() ? file + ":" + std::to_string(line) : std::string(); }
+  [[nodiscard]] std::string str() const {
+    return known() ? file + ":" + std::to_string(line) : std::string();
+  }
 };
 
 struct Argument {
-  std::string name;        ///< schema argument name; empty for a positional argument of a higher-order operator
+  std::string
+      name;  ///< schema argument name; empty for a positional argument of a higher-order operator
   ArgValue value;
   bool isDefault = false;  ///< not in the file, filled from the schema
 };
 
 /// One node of a graph that calls an operator of the dispatcher.
 struct OpUse {
-  std::uint32_t id = 0;       ///< index within the model, in execution order over all graphs
+  std::uint32_t id = 0;  ///< index within the model, in execution order over all graphs
   OpName op;
-  std::string node;           ///< node name in its graph
+  std::string node;  ///< node name in its graph
   OpGroup group = OpGroup::Compute;
-  std::vector<Argument> args; ///< those given first, in file order, then the defaults
+  std::vector<Argument> args;  ///< those given first, in file order, then the defaults
   std::vector<ArgValue> outputs;
-  std::string module;         ///< module path ("encoder.layers.0"), empty for the root
-  std::string moduleType;     ///< class of that module
-  SourcePlace source;         ///< last frame outside torch
-  SourcePlace lastFrame;      ///< last frame of all
-  std::string graph;          ///< subgraph path ("/true_graph_0"), empty for the top graph
-  bool conditional = false;   ///< within a branch of cond
-  bool inLoop = false;        ///< within a body of while_loop, scan or map
-  bool unused = false;        ///< no result is read by anything
-  bool inCatalogue = false;   ///< the schema source knew the operator
+  std::string module;        ///< module path ("encoder.layers.0"), empty for the root
+  std::string moduleType;    ///< class of that module
+  SourcePlace source;        ///< last frame outside torch
+  SourcePlace lastFrame;     ///< last frame of all
+  std::string graph;         ///< subgraph path ("/true_graph_0"), empty for the top graph
+  bool conditional = false;  ///< within a branch of cond
+  bool inLoop = false;       ///< within a body of while_loop, scan or map
+  bool unused = false;       ///< no result is read by anything
+  bool inCatalogue = false;  ///< the schema source knew the operator
 
   [[nodiscard]] const Argument* arg(std::string_view argumentName) const;
 };
 
-/// A use of a higher-order operator (cond, while_loop, wrap_with_autocast, auto_functionalized_v2, ...).
+/// A use of a higher-order operator (cond, while_loop, wrap_with_autocast, auto_functionalized_v2,
+/// ...).
 struct HigherOrderUse {
   std::string name;
   std::string node;
@@ -103,23 +107,26 @@ struct HigherOrderUse {
 
 struct GraphInput {
   std::string name;
-  std::string kind;    ///< USER_INPUT, PARAMETER, BUFFER, CONSTANT_TENSOR, CUSTOM_OBJ, TOKEN, CONSTANT_INPUT as in torch
+  std::string kind;    ///< USER_INPUT, PARAMETER, BUFFER, CONSTANT_TENSOR, CUSTOM_OBJ, TOKEN,
+                       ///< CONSTANT_INPUT as in torch
   std::string target;  ///< parameter or buffer name; empty for user inputs
   std::optional<bool> persistent;
   ArgValue value;
 };
 struct GraphOutput {
   std::string name;
-  std::string kind;    ///< USER_OUTPUT, LOSS_OUTPUT, BUFFER_MUTATION, USER_INPUT_MUTATION, ... as in torch
+  std::string
+      kind;  ///< USER_OUTPUT, LOSS_OUTPUT, BUFFER_MUTATION, USER_INPUT_MUTATION, ... as in torch
   std::string target;
   ArgValue value;
 };
 
-/// A parameter, buffer or lifted constant, by its name. Sizes come from the metadata, never from the payload.
+/// A parameter, buffer or lifted constant, by its name. Sizes come from the metadata, never from
+/// the payload.
 struct StoredTensor {
   std::string name;
   TensorSpec spec;
-  std::string record;          ///< payload record; several names may share one
+  std::string record;             ///< payload record; several names may share one
   std::int64_t recordBytes = -1;  ///< size of that record; -1 when absent, 0 for a weightless file
   bool isParameter = false;
 };
@@ -132,7 +139,8 @@ struct Model {
   std::int64_t schemaMinor = 0;
   std::map<std::string, std::int64_t> opsetVersion;
   std::vector<std::string> verifiers;
-  /// "training" (composites and in-place nodes may be present), "aten" (after run_decompositions), or the verifier's word.
+  /// "training" (composites and in-place nodes may be present), "aten" (after run_decompositions),
+  /// or the verifier's word.
   std::string dialect;
   /// Device types of the tensors in the file, sorted: the device the model was made on.
   std::vector<std::string> madeOn;
@@ -140,17 +148,20 @@ struct Model {
   std::uint64_t jsonBytes = 0;
   std::vector<OpUse> uses;
   std::vector<HigherOrderUse> higherOrder;
-  std::map<std::string, std::int64_t> scalarOps;  ///< Python scalar operators on symbolic values ("_operator.mul")
-  std::vector<std::string> subgraphs;             ///< paths, in walk order
+  std::map<std::string, std::int64_t>
+      scalarOps;  ///< Python scalar operators on symbolic values ("_operator.mul")
+  std::vector<std::string> subgraphs;  ///< paths, in walk order
   std::vector<GraphInput> inputs;
   std::vector<GraphOutput> outputs;
   SymRanges ranges;
   std::vector<std::string> guards;
   std::vector<StoredTensor> stored;
-  std::vector<std::string> notes;  ///< what the reader wants said ("weights are absent: shapes from metadata")
+  std::vector<std::string>
+      notes;  ///< what the reader wants said ("weights are absent: shapes from metadata")
 };
 
-/// Something about the file itself that a report must say (NC1xx): duplicate records, CRC errors, a compiled part beside a graph.
+/// Something about the file itself that a report must say (NC1xx): duplicate records, CRC errors, a
+/// compiled part beside a graph.
 struct FileNote {
   std::string rule;  ///< "NC101"
   std::string record;
@@ -162,9 +173,9 @@ struct Inventory {
   std::string path;
   FileKind kind = FileKind::Unknown;
   std::uint64_t size = 0;
-  std::string sha256;        ///< empty unless asked for
-  std::string producer;      ///< e.g. "torch 2.13.0+cpu, export schema 8.20"
-  std::string layout;        ///< archive layout "A", "B" or "C" for exported programs
+  std::string sha256;    ///< empty unless asked for
+  std::string producer;  ///< e.g. "torch 2.13.0+cpu, export schema 8.20"
+  std::string layout;    ///< archive layout "A", "B" or "C" for exported programs
   std::vector<Model> models;
   std::vector<std::string> compiledModels;  ///< AOTInductor packages inside
   std::vector<FileNote> notes;

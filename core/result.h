@@ -21,15 +21,17 @@ enum class ErrorCode : std::uint8_t {
   Nothing,      ///< nothing was found, matched or run (exit 5)
 };
 
-/// A failure as a value. `message` says what happened and names the record or argument; each layer that passes the error on
-/// may add one line of context ("while reading models/model.json"), innermost first.
+/// A failure as a value. `message` says what happened and names the record or argument; each layer
+/// that passes the error on may add one line of context ("while reading models/model.json"),
+/// innermost first.
 struct Error {
   ErrorCode code = ErrorCode::Internal;
   std::string message;
   std::vector<std::string> context;
   std::source_location where = std::source_location::current();
 
-  /// The message with its context, outermost first: "a.pt2: models/model.json: node 7: unknown union member".
+  /// The message with its context, outermost first: "a.pt2: models/model.json: node 7: unknown
+  /// union member".
   [[nodiscard]] std::string text() const;
   /// Adds a layer of context and returns the error, for use in a return statement.
   [[nodiscard]] Error&& within(std::string layer) &&;
@@ -47,24 +49,26 @@ using Result = tl::expected<T, Error>;
   return fail(ErrorCode::Input, std::move(message), where);
 }
 
-/// Prints the broken invariant with a backtrace and aborts. For programmer errors only, never for input.
+/// Prints the broken invariant with a backtrace and aborts. For programmer errors only, never for
+/// input.
 [[noreturn]] void invariantBroken(std::string_view expression, std::string_view message,
                                   std::source_location where = std::source_location::current());
 
 }  // namespace neuroncheck
 
 /// Aborts when an invariant of our own code does not hold.
-#define NEURONCHECK_CHECK(condition, message)                  \
-  do {                                                         \
-    if (!(condition)) {                                        \
-      ::neuroncheck::invariantBroken(#condition, (message));   \
-    }                                                          \
+#define NEURONCHECK_CHECK(condition, message)                \
+  do {                                                       \
+    if (!(condition)) {                                      \
+      ::neuroncheck::invariantBroken(#condition, (message)); \
+    }                                                        \
   } while (false)
 
 #define NEURONCHECK_CONCAT_(a, b) a##b
 #define NEURONCHECK_CONCAT(a, b) NEURONCHECK_CONCAT_(a, b)
 
-/// `NEURONCHECK_TRY(auto x, f());` assigns the value of a Result or returns its Error from the enclosing function.
+/// `NEURONCHECK_TRY(auto x, f());` assigns the value of a Result or returns its Error from the
+/// enclosing function.
 #define NEURONCHECK_TRY(declaration, expression) \
   NEURONCHECK_TRY_(NEURONCHECK_CONCAT(tryResult, __LINE__), declaration, expression)
 #define NEURONCHECK_TRY_(name, declaration, expression) \
@@ -75,9 +79,9 @@ using Result = tl::expected<T, Error>;
   declaration = *std::move(name)
 
 /// The same for a Result<void>.
-#define NEURONCHECK_TRY_VOID(expression)                  \
-  do {                                                    \
-    if (auto tryVoid = (expression); !tryVoid) {          \
+#define NEURONCHECK_TRY_VOID(expression)                   \
+  do {                                                     \
+    if (auto tryVoid = (expression); !tryVoid) {           \
       return ::tl::unexpected(std::move(tryVoid).error()); \
-    }                                                     \
+    }                                                      \
   } while (false)

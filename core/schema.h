@@ -39,20 +39,21 @@ enum class SchemaType : std::uint8_t {
 
 /// One argument or return of a schema.
 struct SchemaArgument {
-  std::string name;         ///< may be empty for a return
-  std::string typeText;     ///< as written: "Tensor(a!)?", "SymInt[2]"
+  std::string name;      ///< may be empty for a return
+  std::string typeText;  ///< as written: "Tensor(a!)?", "SymInt[2]"
   SchemaType type = SchemaType::Other;
-  bool optional = false;    ///< "T?" (the whole argument may be None)
-  bool list = false;        ///< "T[]", "T[2]"
+  bool optional = false;         ///< "T?" (the whole argument may be None)
+  bool list = false;             ///< "T[]", "T[2]"
   bool elementOptional = false;  ///< "T?[]"
-  std::string aliasSet;     ///< "a" of "Tensor(a!)"; "*" of "Tensor(*)"; empty when there is none
-  bool written = false;     ///< the "!" mark: the operator writes to it
+  std::string aliasSet;  ///< "a" of "Tensor(a!)"; "*" of "Tensor(*)"; empty when there is none
+  bool written = false;  ///< the "!" mark: the operator writes to it
   bool keywordOnly = false;
-  std::optional<ArgValue> defaultValue;  ///< present iff the schema gives a default ("None" is a NoneValue)
+  std::optional<ArgValue>
+      defaultValue;  ///< present iff the schema gives a default ("None" is a NoneValue)
 };
 
-/// A parsed operator schema, e.g. "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor".
-/// Source of the grammar: torch/csrc/jit/frontend/function_schema_parser.cpp.
+/// A parsed operator schema, e.g. "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1)
+/// -> Tensor". Source of the grammar: torch/csrc/jit/frontend/function_schema_parser.cpp.
 struct FunctionSchema {
   OpName name;
   std::vector<SchemaArgument> arguments;
@@ -71,31 +72,34 @@ struct FunctionSchema {
   [[nodiscard]] bool isOut() const;
 };
 
-/// How the dispatcher of torch finds a kernel for a backend that registered none (spike of the dispatcher, `dispatch_class`).
+/// How the dispatcher of torch finds a kernel for a backend that registered none (spike of the
+/// dispatcher, `dispatch_class`).
 enum class DispatchClass : std::uint8_t {
-  Unknown,                  ///< not in the catalogue
-  CompositeImplicit,        ///< "cia": decomposes before the backend
-  CompositeExplicit,        ///< "cea": one default kernel for all backends
-  CompositeNonFunctional,   ///< "ceanf": structured; the backend's `.out` twin decides
-  Kernel,                   ///< needs a kernel of the backend, else the boxed fallback
+  Unknown,                 ///< not in the catalogue
+  CompositeImplicit,       ///< "cia": decomposes before the backend
+  CompositeExplicit,       ///< "cea": one default kernel for all backends
+  CompositeNonFunctional,  ///< "ceanf": structured; the backend's `.out` twin decides
+  Kernel,                  ///< needs a kernel of the backend, else the boxed fallback
 };
 
 enum class ViewClass : std::uint8_t {
   None,
   View,        ///< metadata only on every backend
   ViewOrCopy,  ///< reshape, contiguous, to: may copy
-  KernelView,  ///< a view by schema whose kernel each backend must bring (view_as_real): a fallback breaks aliasing
+  KernelView,  ///< a view by schema whose kernel each backend must bring (view_as_real): a fallback
+               ///< breaks aliasing
 };
 
 /// What the catalogue knows of one operator overload of one torch version.
 struct OpInfo {
   FunctionSchema schema;
-  std::vector<std::string> tags;  ///< torch tags: "core", "pointwise", "data_dependent_output", "nondeterministic_seeded", ...
+  std::vector<std::string> tags;  ///< torch tags: "core", "pointwise", "data_dependent_output",
+                                  ///< "nondeterministic_seeded", ...
   DispatchClass dispatchClass = DispatchClass::Unknown;
   ViewClass view = ViewClass::None;
   std::optional<OpName> structuredTwin;
-  bool cpuKernel = false;    ///< the boxed CPU fallback would find a kernel
-  bool throwsOnly = false;   ///< the default kernel only throws (convolution_overrideable, ...)
+  bool cpuKernel = false;   ///< the boxed CPU fallback would find a kernel
+  bool throwsOnly = false;  ///< the default kernel only throws (convolution_overrideable, ...)
   bool mutates = false;
   bool coreDecomposition = false;  ///< torch._decomp has a decomposition
 
@@ -111,7 +115,8 @@ class SchemaSource {
   SchemaSource(SchemaSource&&) = default;
   SchemaSource& operator=(SchemaSource&&) = default;
   virtual ~SchemaSource() = default;
-  /// Null when the catalogue does not have the operator. The pointer lives as long as the source. Not thread-safe.
+  /// Null when the catalogue does not have the operator. The pointer lives as long as the source.
+  /// Not thread-safe.
   [[nodiscard]] virtual const OpInfo* find(const OpName& name) const = 0;
   /// Every overload of a packet ("aten::add"), sorted by overload name.
   [[nodiscard]] virtual std::vector<OpName> overloads(std::string_view packet) const = 0;

@@ -7,7 +7,8 @@
 
 namespace neuroncheck {
 
-/// What the database claims of one operator use on the target. See docs/verdicts.md for the rules behind each.
+/// What the database claims of one operator use on the target. See docs/verdicts.md for the rules
+/// behind each.
 enum class Claim : std::uint8_t {
   NoDeviceWork,     ///< nothing reaches the device (metadata, guards, dropout in eval)
   Native,           ///< a kernel or lowering of the release
@@ -80,8 +81,8 @@ struct RunAnswers {
 [[nodiscard]] std::optional<Severity> parseSeverity(std::string_view text);
 [[nodiscard]] std::optional<CaseState> parseCaseState(std::string_view text);
 
-/// The verdict one claim alone leads to. `confirmed` is false when its evidence is stale or of low confidence.
-/// `Depends` and `Unknown` lead to Unknown, never to a better word.
+/// The verdict one claim alone leads to. `confirmed` is false when its evidence is stale or of low
+/// confidence. `Depends` and `Unknown` lead to Unknown, never to a better word.
 [[nodiscard]] Verdict verdictOf(Claim claim, bool confirmed);
 /// The verdict one finding alone leads to: only Severity::Error lowers it (to Blocked).
 [[nodiscard]] Verdict verdictOf(Severity severity);

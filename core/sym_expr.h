@@ -26,11 +26,13 @@ struct SymRange {
 };
 using SymRanges = std::map<std::string, SymRange, std::less<>>;
 
-/// A symbolic size, stride, scalar or condition, as PyTorch's shape environment keeps it (sympy). Immutable; shared freely.
+/// A symbolic size, stride, scalar or condition, as PyTorch's shape environment keeps it (sympy).
+/// Immutable; shared freely.
 ///
-/// Two texts are read: sympy's `srepr` as exported programs store it ("Add(Mul(Integer(2), Symbol('s77', positive=True,
-/// integer=True)), Integer(-1))"), and our own canonical infix text ("2*s77 - 1"), which `str()` prints and which parses back
-/// to an equal expression. Input may be hostile: nesting, length and node count are bounded.
+/// Two texts are read: sympy's `srepr` as exported programs store it ("Add(Mul(Integer(2),
+/// Symbol('s77', positive=True, integer=True)), Integer(-1))"), and our own canonical infix text
+/// ("2*s77 - 1"), which `str()` prints and which parses back to an equal expression. Input may be
+/// hostile: nesting, length and node count are bounded.
 class SymExpr {
  public:
   enum class Kind : std::uint8_t { Integer, Real, Bool, Symbol, Call };
@@ -42,19 +44,23 @@ class SymExpr {
   /// The value of an Integer; 0 or 1 for a Bool.
   [[nodiscard]] std::int64_t integer() const { return integer_; }
   [[nodiscard]] double real() const { return real_; }
-  /// Symbol name, or the head of a call in sympy's spelling ("Add", "Mul", "Pow", "Max", "FloorDiv", "GreaterThan", ...).
+  /// Symbol name, or the head of a call in sympy's spelling ("Add", "Mul", "Pow", "Max",
+  /// "FloorDiv", "GreaterThan", ...).
   [[nodiscard]] const std::string& head() const { return head_; }
   [[nodiscard]] const std::vector<SymExprPtr>& args() const { return args_; }
 
-  /// Canonical infix text: sums and products flattened and sorted, so that equal arithmetic in another order prints equally.
+  /// Canonical infix text: sums and products flattened and sorted, so that equal arithmetic in
+  /// another order prints equally.
   [[nodiscard]] std::string str() const;
   /// Names of all symbols within. Unbacked ones (`u0`, `zuf0`) depend on data.
   [[nodiscard]] std::set<std::string> symbols() const;
   [[nodiscard]] bool isUnbacked() const;
-  /// Exact integer value when every symbol is bound and no step overflows or divides unevenly; booleans count as 0 and 1.
+  /// Exact integer value when every symbol is bound and no step overflows or divides unevenly;
+  /// booleans count as 0 and 1.
   [[nodiscard]] std::optional<std::int64_t> evaluate(
       const std::function<std::optional<std::int64_t>(std::string_view)>& value) const;
-  /// Bounds that hold for all values of the symbols within `ranges` (interval arithmetic; unknown heads give no bounds).
+  /// Bounds that hold for all values of the symbols within `ranges` (interval arithmetic; unknown
+  /// heads give no bounds).
   [[nodiscard]] SymRange bounds(const SymRanges& ranges) const;
 
   /// Factories for readers and tests.

@@ -11,14 +11,15 @@
 
 namespace neuroncheck::opdb {
 
-/// Completes a target from what the user gave: newest release when empty, nearest older one of the same product when the
-/// database does not know the release (then releaseKnown is false). Fails with Usage for an unknown chip, or when the
-/// database has no release of the product.
+/// Completes a target from what the user gave: newest release when empty, nearest older one of the
+/// same product when the database does not know the release (then releaseKnown is false). Fails
+/// with Usage for an unknown chip, or when the database has no release of the product.
 [[nodiscard]] Result<Target> resolveTarget(const Database& database, Target wanted);
 
-/// Judges every use of every model against the database, and runs the rules over the whole inventory.
-/// `today` (ISO date) is what the ages of evidence are counted from. The rules are those of docs/verdicts.md.
-[[nodiscard]] Assessment assess(const Inventory& inventory, const Target& target, const Database& database,
-                                std::string_view today);
+/// Judges every use of every model against the database, and runs the rules over the whole
+/// inventory. `today` (ISO date) is what the ages of evidence are counted from. The rules are those
+/// of docs/verdicts.md.
+[[nodiscard]] Assessment assess(const Inventory& inventory, const Target& target,
+                                const Database& database, std::string_view today);
 
 }  // namespace neuroncheck::opdb

@@ -13,11 +13,12 @@
 
 namespace neuroncheck::opdb {
 
-/// Answers "what does this release do with this use" by the lookup rules of docs/verdicts.md. Keeps parsed predicates and
-/// expansions between calls; equal uses are answered once.
+/// Answers "what does this release do with this use" by the lookup rules of docs/verdicts.md. Keeps
+/// parsed predicates and expansions between calls; equal uses are answered once.
 class ClaimEngine {
  public:
-  /// `database` must outlive the engine; `target` must come from resolveTarget; `today` is an ISO date.
+  /// `database` must outlive the engine; `target` must come from resolveTarget; `today` is an ISO
+  /// date.
   ClaimEngine(const Database& database, Target target, std::string today);
   ClaimEngine(const ClaimEngine&) = delete;
   ClaimEngine& operator=(const ClaimEngine&) = delete;

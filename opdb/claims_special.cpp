@@ -101,7 +101,9 @@ std::optional<bool> copies(const OpName& op, const PredicateContext& context) {
     return given == context.arguments.end() || given->second.isNone == true;
   };
   const TensorFacts* other = tensorArgument(context, "other");
-  std::optional<DType> wanted = other == nullptr ? std::nullopt : other->dtype;
+  // Unknown stands for "not said": the optional itself confuses g++ 12's check for uninitialised
+  // reads.
+  DType wanted = other == nullptr ? DType::Unknown : other->dtype.value_or(DType::Unknown);
   if (const auto dtype = context.arguments.find("dtype");
       dtype != context.arguments.end() && dtype->second.value) {
     if (const auto* given = std::get_if<DType>(&*dtype->second.value)) {
@@ -109,10 +111,10 @@ std::optional<bool> copies(const OpName& op, const PredicateContext& context) {
     }
   }
   const bool keepsDType = op.overload != "other" && isNone("dtype");
-  if (!keepsDType && !(wanted && self->dtype)) {
+  if (!keepsDType && (wanted == DType::Unknown || !self->dtype)) {
     return std::nullopt;
   }
-  if (!keepsDType && *wanted != *self->dtype) {
+  if (!keepsDType && wanted != *self->dtype) {
     return true;
   }
   // Equal dtypes decide only where no device and no memory format can ask for a copy.

@@ -17,17 +17,17 @@ namespace neuroncheck::opdb::testing {
 
 /// One row of the support matrix; what is not given is a plain native eager row of release 2.0.
 struct Row {
-  std::string op;
+  std::string op{};
   std::string status = "native";
   std::string release = "2.0";
   std::string mode = "eager";
   std::string scope = "overload";
-  std::string chip;
-  std::string dtypes;
-  std::string predicate;
-  std::string otherwise;
-  std::string pathNote;
-  std::string vendorTest;
+  std::string chip{};
+  std::string dtypes{};
+  std::string predicate{};
+  std::string otherwise{};
+  std::string pathNote{};
+  std::string vendorTest{};
   std::string evidence = "documented";
   std::string confidence = "high";
   std::string observed = "2026-06-01";

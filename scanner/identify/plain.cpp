@@ -38,10 +38,10 @@ Identification identifyLegacy(std::string_view bytes) {
     bytes.remove_prefix(std::min(walk.size, bytes.size()));
   }
   if (walk.modulePickle && walk.startsWithGlobal && walk.firstGlobal != "collections.OrderedDict") {
-    return make(
-        FileKind::PickledModule,
-        fmt::format("legacy torch.save file of a whole module ({}), no program", printable(walk.firstGlobal)),
-        remedyFromModel());
+    return make(FileKind::PickledModule,
+                fmt::format("legacy torch.save file of a whole module ({}), no program",
+                            printable(walk.firstGlobal)),
+                remedyFromModel());
   }
   return make(FileKind::TorchSave,
               fmt::format("legacy torch.save file (before 1.6) of {}{} tensors, no program",

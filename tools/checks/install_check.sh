@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the release build into an empty folder and runs the installed program from elsewhere: it must find its database.
+# Installs build/$PRESET (default: dev) into an empty folder and runs the installed program from elsewhere: it must find its database.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=../bootstrap.sh
 . tools/bootstrap.sh
-nc_build release
+preset=${PRESET:-dev}
+nc_build "$preset"
 prefix=$(mktemp -d)
 trap 'rm -rf "$prefix"' EXIT
-cmake --install build/release --prefix "$prefix" >/dev/null
+cmake --install "build/$preset" --prefix "$prefix" >/dev/null
 model=$PWD/datasets/models/mlp.pt2
 cd "$prefix"
 env -u NEURON_CHECK_DB bin/neuron-check "$model" --fail-on none --format json -o report.json
