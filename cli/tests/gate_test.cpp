@@ -97,7 +97,7 @@ TEST(Gate, AModelWithoutOperatorsIsNothingToCheck) {
 TEST(Gate, AnUnreadableInputOutranksFindings) {
   RunRecord record = recordOf(modelOf({claimed(Claim::Unsupported)}));
   InputResult broken;
-  broken.error = Error{.code = ErrorCode::Input, .message = "not a zip"};
+  broken.error = Error{.code = ErrorCode::Input, .message = "not a zip", .context = {}};
   record.inputs.push_back(broken);
   EXPECT_EQ(exitCodeOf(record, *parseFailOn(kDefaultFailOn)), kExitInput);
 }
