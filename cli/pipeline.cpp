@@ -80,7 +80,9 @@ InputResult scanInput(const std::string& path, const opdb::Database& database) {
     result.inventory = *std::move(inventory);
   } else {
     result.error = std::move(inventory).error();
-    result.inventory.kind = kind->kind;
+    // It has the records of a program, but they cannot be read.
+    result.inventory.kind =
+        kind->kind == FileKind::ExportedProgram ? FileKind::Damaged : kind->kind;
   }
   result.inventory.path = path;
   result.inventory.size = size;

@@ -278,8 +278,9 @@ Json storedTotals(const Model& model, std::string_view kind, bool withElements) 
   std::int64_t count = 0;
   std::int64_t bytes = 0;
   std::int64_t elements = 0;
+  std::set<std::string_view> names;  // torch 2.6 gives a tied parameter two inputs of one name
   for (const GraphInput& input : model.inputs) {
-    if (input.kind != kind) {
+    if (input.kind != kind || !names.insert(input.target).second) {
       continue;
     }
     ++count;

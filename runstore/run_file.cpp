@@ -37,12 +37,24 @@ Result<void> checkMagic(const std::string& path) {
     return inputError(
         fmt::format("{}: cannot be opened: {}", path, std::generic_category().message(errno)));
   }
-  std::string head(kSqliteMagic.size(), '\0');
+  std::string head(100, '\0');
   const std::size_t got = std::fread(head.data(), 1, head.size(), file);
   std::fclose(file);  // NOLINT(cert-err33-c): read only
-  return got == head.size() && head == kSqliteMagic
-             ? Result<void>{}
-             : inputError(fmt::format("{}: no run file of neuron-check (not a SQLite file)", path));
+  if (got != head.size() || !head.starts_with(kSqliteMagic)) {
+    return inputError(fmt::format("{}: no run file of neuron-check (not a SQLite file)", path));
+  }
+  // SQLite opens a file that lost its last pages as long as no query needs them.
+  const auto byte = [&head](std::size_t at) {
+    return std::uint64_t{static_cast<unsigned char>(head[at])};
+  };
+  const std::uint64_t stated = byte(16) << 8 | byte(17);
+  const std::uint64_t pageSize = stated == 1 ? 65536 : stated;
+  const std::uint64_t pages = byte(28) << 24 | byte(29) << 16 | byte(30) << 8 | byte(31);
+  std::error_code error;
+  if (std::filesystem::file_size(path, error) < pageSize * pages || error) {
+    return inputError(fmt::format("{}: damaged run file: it is cut short", path));
+  }
+  return {};
 }
 
 }  // namespace

@@ -37,7 +37,9 @@ Identification identifyLegacy(std::string_view bytes) {
     }
     bytes.remove_prefix(std::min(walk.size, bytes.size()));
   }
-  if (walk.modulePickle && walk.startsWithGlobal && walk.firstGlobal != "collections.OrderedDict") {
+  // The module itself may stand behind a persistent id that carries its class and source.
+  if (walk.modulePickle && !walk.firstGlobal.empty() &&
+      walk.firstGlobal != "collections.OrderedDict") {
     return make(FileKind::PickledModule,
                 fmt::format("legacy torch.save file of a whole module ({}), no program",
                             printable(walk.firstGlobal)),
@@ -207,6 +209,14 @@ Result<Identification> identifyPlain(const ByteSource& source, const std::string
   if (tensors) {
     return make(FileKind::Safetensors, fmt::format("safetensors file, {}, no program", *tensors),
                 remedyFromSafetensors());
+  }
+  if (start.starts_with('c') || start.starts_with('(')) {
+    // Protocol 0 is printable: only a whole, valid pickle that names something is told from text.
+    NEURONCHECK_TRY(const std::string bytes, source.readUpTo(0, kPickleBytes));
+    const PickleWalk walk = walkPickle(bytes);
+    if (walk.valid && walk.size == source.size() && !walk.globals.empty()) {
+      return make(FileKind::Pickle, "Python pickle (protocol 0), not of torch.save; never opened");
+    }
   }
   if (start.size() >= 2 && start[0] == '\x80' && start[1] >= 2 && start[1] <= 5) {
     NEURONCHECK_TRY(const std::string bytes, source.readUpTo(0, kPickleBytes));
