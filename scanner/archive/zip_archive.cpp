@@ -20,6 +20,10 @@
 namespace neuroncheck::scanner {
 namespace {
 
+// Graphs of real programs deflate to about a fortieth; only larger and denser records are refused.
+constexpr std::uint64_t kBombBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kBombRatio = 100;
+
 constexpr std::uint32_t kLocalSignature = 0x04034b50;
 constexpr std::size_t kLocalSize = 30;
 constexpr std::uint16_t kEncrypted =
@@ -213,6 +217,11 @@ Result<ZipArchive::Record> ZipArchive::read(std::size_t index, std::uint64_t max
     NEURONCHECK_TRY_VOID(checkReadable(entry));
     if (entry.size > maxBytes) {
       return inputError(fmt::format("its {} bytes are over the limit of {}", entry.size, maxBytes));
+    }
+    if (entry.size > kBombBytes && entry.size / kBombRatio > entry.compressedSize) {
+      return inputError(
+          fmt::format("its {} bytes unpack to {}, more than {} to 1: refused as a bomb",
+                      entry.compressedSize, entry.size, kBombRatio));
     }
     NEURONCHECK_TRY(const std::uint64_t offset, dataOffset(entry));
     NEURONCHECK_TRY(PaddedBytes bytes, allocate(entry.size));

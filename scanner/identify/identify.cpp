@@ -29,6 +29,26 @@ std::string counted(std::uint64_t count, std::string_view one, std::string_view 
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
+/// Why an archive with torch's records is none of torch: one name outside the folder that holds the
+/// others.
+std::string strayRecord(const RootedArchive& archive) {
+  const std::vector<ZipEntry>& entries = archive.zip().entries();
+  for (const ZipEntry& entry : entries) {
+    const std::string root(entry.name.substr(0, entry.name.find('/') + 1));
+    if (root.empty() ||
+        !(archive.zip().find(root + "archive_format") || archive.zip().find(root + "data.pkl"))) {
+      continue;
+    }
+    const auto stray = std::ranges::find_if(
+        entries, [&root](const ZipEntry& other) { return !other.name.starts_with(root); });
+    if (stray != entries.end()) {
+      return fmt::format(": the record name '{:.80}' is outside the folder '{}' of the others",
+                         printable(stray->name), printable(root));
+    }
+  }
+  return {};
+}
+
 Identification identifyProgram(const RootedArchive& archive) {
   const pt2::ProgramContents contents = pt2::contentsOf(archive);
   if (!contents.programs.empty()) {
@@ -116,8 +136,9 @@ Identification identifyZip(const RootedArchive& archive) {
   if (archive.has("word/document.xml") || archive.has("[Content_Types].xml")) {
     return make(FileKind::Unknown, "zip archive of an office document");
   }
-  return make(FileKind::Unknown, fmt::format("zip archive of {}, none of them of PyTorch",
-                                             counted(archive.count(), "record", "records")));
+  return make(FileKind::Unknown,
+              fmt::format("zip archive of {}, none of them of PyTorch{}",
+                          counted(archive.count(), "record", "records"), strayRecord(archive)));
 }
 
 Result<Identified> identifySource(std::shared_ptr<const ByteSource> source, const Limits& limits) {
