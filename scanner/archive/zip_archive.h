@@ -45,7 +45,7 @@ class ZipArchive {
 
   /// All entries in directory order, duplicates included.
   [[nodiscard]] const std::vector<ZipEntry>& entries() const { return entries_; }
-  /// Index of the last entry of that name: the one torch reads when there are several.
+  /// Index of the last entry of that name: torch may read any of several.
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const;
   /// Names that occur more than once, with their count, in directory order.
   [[nodiscard]] std::vector<std::pair<std::string_view, std::size_t>> duplicates() const;

@@ -249,9 +249,8 @@ Result<void> ProgramReader::readProgram(const ProgramContents::Program& program)
 void ProgramReader::noteDuplicates() {
   for (const auto& [name, count] : archive_.zip().duplicates()) {
     note(kRuleDuplicate, name,
-         fmt::format("the archive holds {} records of this name; the last one counts, as for "
-                     "torch, and the others may "
-                     "hold something else",
+         fmt::format("the archive holds {} records of this name; the last one is read here, torch "
+                     "may read another, and they may hold different things",
                      count));
   }
 }
