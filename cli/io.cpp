@@ -34,16 +34,22 @@ std::string utc(const char* format) {
 
 Result<void> writeFile(const std::string& path,
                        const std::function<Result<void>(std::ostream&)>& produce) {
-  const std::string partial = fmt::format("{}.part.{}", path, getpid());
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  // A device or pipe (/dev/null, /dev/stderr) must be written to, never replaced by a renamed file.
+  const bool replace = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
+  const std::string partial = replace ? fmt::format("{}.part.{}", path, getpid()) : path;
   std::ofstream file(partial, std::ios::binary | std::ios::trunc);
   if (!file) {
     return fail(ErrorCode::Output, fmt::format("cannot write {}: {}", path, errnoText()));
   }
   Result<void> produced = produce(file);
   file.close();
-  std::error_code error;
   if (produced && !file) {
     produced = fail(ErrorCode::Output, fmt::format("cannot write {}: {}", path, errnoText()));
+  }
+  if (!replace) {
+    return produced;
   }
   if (produced) {
     std::filesystem::rename(partial, path, error);

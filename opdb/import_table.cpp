@@ -229,6 +229,11 @@ Result<void> writeCopy(const std::string& from, const std::string& to,
   if (target.has_parent_path()) {
     fs::create_directories(target.parent_path(), error);
   }
+  if (const auto status = fs::status(target, error);
+      fs::exists(status) && !fs::is_regular_file(status)) {
+    return fail(ErrorCode::Output, fmt::format("{}: it is no regular file", to));
+  }
+  error.clear();
   const std::string temporary = fmt::format("{}.{}.tmp", to, ::getpid());
   fs::copy_file(from, temporary, fs::copy_options::overwrite_existing, error);
   if (!error) {

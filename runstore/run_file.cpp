@@ -62,6 +62,11 @@ Result<void> checkMagic(const std::string& path) {
 Result<void> save(const RunRecord& record, const std::string& path) {
   const std::string partial = fmt::format("{}.part.{}", path, getpid());
   std::error_code ignored;
+  if (const auto status = std::filesystem::status(path, ignored);
+      std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    return fail(ErrorCode::Output,
+                fmt::format("cannot write the run file {}: it is no regular file", path));
+  }
   try {
     std::filesystem::remove(partial, ignored);
     {

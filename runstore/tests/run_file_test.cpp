@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runstore/run_file.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -220,6 +222,14 @@ TEST_F(RunFile, TruncatedFilesAreErrors) {
     std::filesystem::resize_file(path_, size * part / 16);
     EXPECT_FALSE(load(path_)) << part;
   }
+}
+
+TEST_F(RunFile, ADeviceIsNeverReplaced) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  const auto saved = save(sampleRecord(), path_);
+  ASSERT_FALSE(saved);
+  EXPECT_EQ(saved.error().code, ErrorCode::Output);
+  EXPECT_TRUE(std::filesystem::is_fifo(path_));
 }
 
 TEST_F(RunFile, AFolderThatDoesNotExistIsAnOutputError) {
