@@ -18,14 +18,7 @@ Result<int> check(const CommandLine& line) {
   const Options& options = line.options;
   NEURONCHECK_TRY(const std::set<std::string> failOn,
                   parseFailOn(options.failOn.value_or(std::string(kDefaultFailOn))));
-  const bool toTerminal =
-      (options.output.empty() || options.output == "-") && isatty(STDOUT_FILENO) != 0;
-  report::Style style;
-  style.width = terminalWidth();
-  style.verbosity = options.quiet ? -1 : options.verbosity;
-  NEURONCHECK_TRY(style.color, useColor(options, toTerminal));
-  NEURONCHECK_TRY(const auto reporter,
-                  report::makeReporter(options.format.value_or("terminal"), style));
+  NEURONCHECK_TRY(const auto reporter, reporterOf(options));
   NEURONCHECK_TRY(const opdb::Database database, openDatabase(options));
   NEURONCHECK_TRY(const RunRecord record, runCheck(options, database, line.argv));
   NEURONCHECK_TRY_VOID(
@@ -37,6 +30,16 @@ Result<int> check(const CommandLine& line) {
 }
 
 }  // namespace
+
+Result<std::unique_ptr<report::Reporter>> reporterOf(const Options& options) {
+  const bool toTerminal =
+      (options.output.empty() || options.output == "-") && isatty(STDOUT_FILENO) != 0;
+  report::Style style;
+  style.width = terminalWidth();
+  style.verbosity = options.quiet ? -1 : options.verbosity;
+  NEURONCHECK_TRY(style.color, useColor(options, toTerminal));
+  return report::makeReporter(options.format.value_or("terminal"), style);
+}
 
 void addTargetFlags(CLI::App& app, Options& options) {
   app.add_option("--release", options.release,

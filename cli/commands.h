@@ -2,12 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <CLI/App.hpp>
 
 #include "cli/options.h"
+#include "report/reporter.h"
 
 namespace neuroncheck::cli {
 
@@ -33,6 +35,9 @@ void addDoctorCommand(CLI::App& app, CommandLine& line);
 void addTargetFlags(CLI::App& app, Options& options);
 void addOutputFlags(CLI::App& app, Options& options, const std::string& formats);
 void addDatabaseFlag(CLI::App& app, Options& options);
+
+/// The reporter that --format, --color, -v and -q ask for.
+[[nodiscard]] Result<std::unique_ptr<report::Reporter>> reporterOf(const Options& options);
 
 /// Applies neuron-check.toml, then runs `body`; prints an Error and turns it into its exit code.
 [[nodiscard]] int runCommand(Options& options, const std::function<Result<int>()>& body);

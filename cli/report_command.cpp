@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include "cli/commands.h"
 #include "cli/gate.h"
 #include "cli/io.h"
@@ -13,13 +11,7 @@ namespace {
 Result<int> rebuild(const Options& options) {
   NEURONCHECK_TRY(const std::set<std::string> failOn,
                   parseFailOn(options.failOn.value_or(std::string(kDefaultFailOn))));
-  report::Style style;
-  style.width = terminalWidth();
-  style.verbosity = options.quiet ? -1 : options.verbosity;
-  NEURONCHECK_TRY(style.color,
-                  useColor(options, options.output.empty() && isatty(STDOUT_FILENO) != 0));
-  NEURONCHECK_TRY(const auto reporter,
-                  report::makeReporter(options.format.value_or("terminal"), style));
+  NEURONCHECK_TRY(const auto reporter, reporterOf(options));
   NEURONCHECK_TRY(const RunRecord record, runstore::load(options.runFile));
   NEURONCHECK_TRY_VOID(
       writeOutput(options.output, [&](std::ostream& out) { return reporter->write(record, out); }));
