@@ -30,6 +30,18 @@ Wide greatestDivisor(Wide a, Wide b) {
 
 }  // namespace
 
+std::optional<Ratio> Ratio::reduced(Wide top, Wide bottom) {
+  const Wide divisor = greatestDivisor(bottom, magnitude(top));
+  const auto numerator = narrow(top / divisor);
+  const auto denominator = narrow(bottom / divisor);
+  if (!numerator || !denominator) {
+    return std::nullopt;
+  }
+  Ratio out(*numerator);
+  out.denominator_ = *denominator;
+  return out;
+}
+
 std::optional<Ratio> Ratio::make(std::int64_t numerator, std::int64_t denominator) {
   return Ratio(numerator).dividedBy(Ratio(denominator));
 }
@@ -80,29 +92,13 @@ std::optional<Ratio> Ratio::plus(const Ratio& other) const {
     return std::nullopt;
   }
   const Wide bottom = static_cast<Wide>(denominator_) * other.denominator_;
-  const Wide divisor = greatestDivisor(bottom, magnitude(sum));
-  const auto numerator = narrow(sum / divisor);
-  const auto denominator = narrow(bottom / divisor);
-  if (!numerator || !denominator) {
-    return std::nullopt;
-  }
-  Ratio out(*numerator);
-  out.denominator_ = *denominator;
-  return out;
+  return reduced(sum, bottom);
 }
 
 std::optional<Ratio> Ratio::times(const Ratio& other) const {
   const Wide top = static_cast<Wide>(numerator_) * other.numerator_;
   const Wide bottom = static_cast<Wide>(denominator_) * other.denominator_;
-  const Wide divisor = greatestDivisor(bottom, magnitude(top));
-  const auto numerator = narrow(top / divisor);
-  const auto denominator = narrow(bottom / divisor);
-  if (!numerator || !denominator) {
-    return std::nullopt;
-  }
-  Ratio out(*numerator);
-  out.denominator_ = *denominator;
-  return out;
+  return reduced(top, bottom);
 }
 
 std::optional<Ratio> Ratio::dividedBy(const Ratio& other) const {
@@ -115,15 +111,7 @@ std::optional<Ratio> Ratio::dividedBy(const Ratio& other) const {
     top = -top;
     bottom = -bottom;
   }
-  const Wide divisor = greatestDivisor(bottom, magnitude(top));
-  const auto numerator = narrow(top / divisor);
-  const auto denominator = narrow(bottom / divisor);
-  if (!numerator || !denominator) {
-    return std::nullopt;
-  }
-  Ratio out(*numerator);
-  out.denominator_ = *denominator;
-  return out;
+  return reduced(top, bottom);
 }
 
 std::optional<Ratio> Ratio::power(std::int64_t exponent) const {

@@ -37,6 +37,10 @@ class Ratio {
   [[nodiscard]] std::optional<Ratio> power(std::int64_t exponent) const;
 
  private:
+  using Wide = __int128;
+  /// top / bottom in lowest terms; `bottom` is positive.
+  static std::optional<Ratio> reduced(Wide top, Wide bottom);
+
   std::int64_t numerator_ = 0;
   std::int64_t denominator_ = 1;
 };
