@@ -13,6 +13,7 @@
 #include "core/inventory_json.h"
 #include "core/version.h"
 #include "opdb/assess.h"
+#include "opdb/database_locate.h"
 #include "opdb/rules.h"
 
 namespace neuroncheck::cli {
@@ -92,6 +93,11 @@ std::vector<Check> inspect(const Options& options, bool& usable) {
   if (database) {
     checks.push_back(databaseCheck(*database));
     checks.push_back(ageCheck(*database));
+    if (const std::string outdated = opdb::outdatedCopy(opdb::findDefaultDatabase({}));
+        !outdated.empty() && !options.database) {
+      checks.push_back(
+          {.what = "database copy", .state = "warning", .detail = outdated, .remedy = ""});
+    }
   } else {
     checks.push_back({.what = "operator database",
                       .state = "absent",

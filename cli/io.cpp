@@ -8,13 +8,14 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+
+#include "core/replace_file.h"
 
 namespace neuroncheck::cli {
 namespace {
@@ -32,35 +33,18 @@ std::string utc(const char* format) {
   return fmt::format(fmt::runtime(format), parts);
 }
 
-Result<void> writeFile(const std::string& path,
+Result<void> writeFile(const std::string& path, const std::string& shown,
                        const std::function<Result<void>(std::ostream&)>& produce) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  // A device or pipe (/dev/null, /dev/stderr) must be written to, never replaced by a renamed file.
-  const bool replace = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
-  const std::string partial = replace ? fmt::format("{}.part.{}", path, getpid()) : path;
-  std::ofstream file(partial, std::ios::binary | std::ios::trunc);
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
   if (!file) {
-    return fail(ErrorCode::Output, fmt::format("cannot write {}: {}", path, errnoText()));
+    return fail(ErrorCode::Output, fmt::format("cannot write {}: {}", shown, errnoText()));
   }
-  Result<void> produced = produce(file);
+  NEURONCHECK_TRY_VOID(produce(file));
   file.close();
-  if (produced && !file) {
-    produced = fail(ErrorCode::Output, fmt::format("cannot write {}: {}", path, errnoText()));
+  if (!file) {
+    return fail(ErrorCode::Output, fmt::format("cannot write {}: {}", shown, errnoText()));
   }
-  if (!replace) {
-    return produced;
-  }
-  if (produced) {
-    std::filesystem::rename(partial, path, error);
-    if (error) {
-      produced = fail(ErrorCode::Output, fmt::format("cannot write {}: {}", path, error.message()));
-    }
-  }
-  if (!produced) {
-    std::filesystem::remove(partial, error);
-  }
-  return produced;
+  return {};
 }
 
 }  // namespace
@@ -68,7 +52,12 @@ Result<void> writeFile(const std::string& path,
 Result<void> writeOutput(const std::string& path,
                          const std::function<Result<void>(std::ostream&)>& produce) {
   if (!path.empty() && path != "-") {
-    return writeFile(path, produce);
+    // A device or pipe (/dev/null, /dev/stderr) is written to, never replaced.
+    if (isSpecialFile(path)) {
+      return writeFile(path, path, produce);
+    }
+    return replaceFile(
+        path, [&](const std::string& partial) { return writeFile(partial, path, produce); });
   }
   NEURONCHECK_TRY_VOID(produce(std::cout));
   std::cout.flush();
@@ -79,6 +68,10 @@ Result<void> writeOutput(const std::string& path,
 }
 
 void printError(const Error& error) { std::cerr << "neuron-check: " << error.text() << '\n'; }
+
+void printWarning(const std::string& text) {
+  std::cerr << "neuron-check: warning: " << text << '\n';
+}
 
 std::string utcNow() { return utc("{:%Y-%m-%dT%H:%M:%SZ}"); }
 std::string utcToday() { return utc("{:%Y-%m-%d}"); }

@@ -18,6 +18,8 @@ namespace neuroncheck::cli {
 
 /// Prints an error to standard error as "neuron-check: ...".
 void printError(const Error& error);
+/// Prints a line to standard error as "neuron-check: warning: ...".
+void printWarning(const std::string& text);
 
 /// UTC now as "2026-12-01T09:30:00Z", and its date alone.
 [[nodiscard]] std::string utcNow();

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "cli/io.h"
 #include "core/version.h"
 #include "opdb/assess.h"
+#include "opdb/database_locate.h"
 #include "opdb/location.h"
 #include "scanner/digest.h"
 #include "scanner/open.h"
@@ -62,31 +62,25 @@ Result<opdb::Database> openDatabase(const Options& options) {
     return opdb::Database::open(*options.database);
   }
   NEURONCHECK_TRY(const std::string path, opdb::findDefaultDatabase());
+  if (const std::string outdated = opdb::outdatedCopy(opdb::findDefaultDatabase({}));
+      !outdated.empty() && !options.quiet) {
+    printWarning(outdated);
+  }
   return opdb::Database::open(path);
 }
 
 InputResult scanInput(const std::string& path, const opdb::Database& database) {
-  const auto kind = scanner::identify(path);
-  if (!kind) {
-    return notRead(path, kind.error().code, kind.error().text());
-  }
+  auto scanned = scanner::scan(path, database);
   InputResult result;
-  std::error_code ignored;
-  const auto size = std::filesystem::is_regular_file(path, ignored)
-                        ? std::filesystem::file_size(path, ignored)
-                        : std::uintmax_t{0};
-  auto inventory = scanner::scan(path, database);
-  if (inventory) {
-    result.inventory = *std::move(inventory);
+  if (scanned.inventory) {
+    result.inventory = *std::move(scanned.inventory);
   } else {
-    result.error = std::move(inventory).error();
-    // It has the records of a program, but they cannot be read.
-    result.inventory.kind =
-        kind->kind == FileKind::ExportedProgram ? FileKind::Damaged : kind->kind;
+    result.error = std::move(scanned.inventory).error();
+    result.inventory.kind = scanned.kind;
   }
   result.inventory.path = path;
-  result.inventory.size = size;
-  if (size <= kMaxHashedBytes && std::filesystem::is_regular_file(path, ignored)) {
+  result.inventory.size = scanned.size;
+  if ((scanned.size != 0 || scanned.kind == FileKind::Empty) && scanned.size <= kMaxHashedBytes) {
     result.inventory.sha256 = scanner::sha256OfFile(path).value_or("");
   }
   return result;

@@ -4,10 +4,16 @@
 #include "core/enum_table.h"
 
 namespace neuroncheck {
+namespace {
 
-std::string_view name(ExecutionMode mode) {
-  static constexpr EnumWords<2> kModes{"eager", "compile"};
-  return enumWord(kModes, mode);
+constexpr EnumWords<2> kModes{"eager", "compile"};
+
+}  // namespace
+
+std::string_view name(ExecutionMode mode) { return enumWord(kModes, mode); }
+
+std::optional<ExecutionMode> parseExecutionMode(std::string_view text) {
+  return enumOf<ExecutionMode>(kModes, text);
 }
 
 }  // namespace neuroncheck

@@ -14,6 +14,7 @@ namespace neuroncheck {
 
 enum class ExecutionMode : std::uint8_t { Eager, Compile };
 [[nodiscard]] std::string_view name(ExecutionMode mode);
+[[nodiscard]] std::optional<ExecutionMode> parseExecutionMode(std::string_view text);
 
 /// What a model is judged against. Always stated in every report, with what was asked for and what
 /// answered.
@@ -114,8 +115,10 @@ struct ModelAssessment {
   Verdict verdict = Verdict::Unknown;
   Confidence weakestConfidence = Confidence::High;
   bool anyStale = false;
-  std::string weakestEvidence;  ///< Evidence::id of what would have to be confirmed first; empty
-                                ///< when nothing was needed
+  std::string decidingEvidence;  ///< Evidence::id of what the verdict rests on: of the claim or
+                                 ///< finding that made it what it is; empty when there is none
+  std::string weakestEvidence;   ///< Evidence::id of the weakest evidence of any claim; empty when
+                                 ///< some claim has none at all
   std::map<Claim, std::int64_t> counts;  ///< uses by claim
   std::vector<UseClaim> uses;
   std::vector<Finding> findings;

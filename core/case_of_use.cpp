@@ -3,7 +3,7 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <xxhash.h>
+#include "core/content_hash.h"
 
 #include "core/case_parser.h"
 
@@ -164,13 +164,13 @@ std::optional<CaseSpec> caseOf(const OpUse& use, const FunctionSchema* schema) {
 
 std::uint64_t CaseSpec::identity() const {
   const std::string text = str();
-  return XXH3_64bits(text.data(), text.size());
+  return contentHash(text);
 }
 
 std::string CaseSpec::id() const { return fmt::format("{:016x}", identity()); }
 
 std::uint64_t attemptSeed(const CaseSpec& spec, std::string_view fill, std::uint64_t runSeed) {
-  return spec.identity() ^ XXH3_64bits(fill.data(), fill.size()) ^ runSeed;
+  return spec.identity() ^ contentHash(fill) ^ runSeed;
 }
 
 }  // namespace neuroncheck

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <utility>
 
-#include <unistd.h>
-
 #include <fmt/format.h>
 
+#include "core/content_hash.h"
+#include "core/replace_file.h"
 #include "opdb/builder_catalogue.h"
 #include "opdb/import_row.h"
 #include "opdb/sqlite/connection.h"
@@ -27,6 +27,8 @@ class Builder {
 
   Result<BuildSummary> run() {
     writer_.setMeta("catalogue_version", inputs_.catalogueVersion);
+    NEURONCHECK_TRY(const std::string madeFrom, hashOfInputs());
+    writer_.setMeta("made_from", madeFrom);
     NEURONCHECK_TRY_VOID(eachLine(inputs_.ops, [&](std::string_view line) -> Result<void> {
       NEURONCHECK_TRY(const sqlite::OpRecord record, readOperator(line, catalogue_));
       writer_.insert(record);
@@ -41,6 +43,19 @@ class Builder {
   }
 
  private:
+  Result<std::string> hashOfInputs() {
+    std::string hashes = inputs_.catalogueVersion;
+    for (const std::string* path : {&inputs_.ops, &inputs_.expansions, &inputs_.releases,
+                                    &inputs_.support, &inputs_.features, &inputs_.rules}) {
+      std::string content;
+      if (!path->empty()) {
+        NEURONCHECK_TRY(content, readTextFile(*path));
+      }
+      hashes += fmt::format(" {:016x}", contentHash(content));
+    }
+    return fmt::format("{:016x}", contentHash(hashes));
+  }
+
   Result<void> expansion(std::string_view line) {
     std::string note;
     const auto row = readExpansion(line, catalogue_, note);
@@ -148,30 +163,19 @@ class Builder {
 }  // namespace
 
 Result<BuildSummary> buildDatabase(const BuildInputs& inputs, const std::string& out) {
-  const std::string temporary = fmt::format("{}.{}.tmp", out, ::getpid());
-  std::error_code error;
-  std::filesystem::remove(temporary, error);
-  auto built = [&]() -> Result<BuildSummary> {
-    NEURONCHECK_TRY(auto connection, sqlite::create(temporary));
+  BuildSummary summary;
+  NEURONCHECK_TRY_VOID(replaceFile(out, [&](const std::string& partial) -> Result<void> {
+    NEURONCHECK_TRY(auto connection, sqlite::create(partial));
     try {
       sqlite::Writer writer(std::move(connection));
-      NEURONCHECK_TRY(BuildSummary summary, Builder(inputs, writer).run());
+      NEURONCHECK_TRY(summary, Builder(inputs, writer).run());
       writer.commit(true);
-      return summary;
+      return {};
     } catch (const std::exception& exception) {
       return fail(ErrorCode::Output, fmt::format("{}: {}", out, exception.what()));
     }
-  }();
-  if (built) {
-    std::filesystem::rename(temporary, out, error);
-    if (error) {
-      built = fail(ErrorCode::Output, fmt::format("{}: {}", out, error.message()));
-    }
-  }
-  if (!built) {
-    std::filesystem::remove(temporary, error);
-  }
-  return built;
+  }));
+  return summary;
 }
 
 }  // namespace neuroncheck::opdb

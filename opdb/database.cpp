@@ -36,6 +36,7 @@ struct Database::Impl {
 
   std::string path;
   std::string catalogueVersion;
+  std::string madeFrom;
   mutable sqlite::Reader reader;
   mutable ByOp<std::unique_ptr<OpInfo>> ops;
   mutable ByProduct<ByOp<std::vector<SupportRow>>> support;
@@ -70,6 +71,7 @@ Result<Database> Database::open(const std::string& path) {
   NEURONCHECK_TRY(auto connection, sqlite::openReadOnly(path));
   auto impl = std::make_unique<Impl>(path, std::move(connection));
   impl->catalogueVersion = impl->guarded([&] { return impl->reader.meta("catalogue_version"); });
+  impl->madeFrom = impl->guarded([&] { return impl->reader.meta("made_from"); });
   if (!impl->damage.empty()) {
     return inputError(impl->damage);
   }
@@ -97,6 +99,7 @@ std::vector<OpName> Database::overloads(std::string_view packet) const {
 
 const std::string& Database::path() const { return impl_->path; }
 const std::string& Database::catalogueVersion() const { return impl_->catalogueVersion; }
+const std::string& Database::madeFrom() const { return impl_->madeFrom; }
 const std::string& Database::damage() const { return impl_->damage; }
 
 std::vector<Release> Database::releases(std::string_view product) const {

@@ -130,6 +130,9 @@ class Database : public SchemaSource {
   [[nodiscard]] const std::string& path() const;
   /// "torch 2.13.0": the version the catalogue was generated from.
   [[nodiscard]] const std::string& catalogueVersion() const;
+  /// Names the data files the database was built from, so that a copy of an older one is noticed;
+  /// `db import` leaves it as it is. Empty in databases made before it was recorded.
+  [[nodiscard]] const std::string& madeFrom() const;
   /// Releases of one product, oldest first.
   [[nodiscard]] std::vector<Release> releases(std::string_view product) const;
   /// Rows whose op is this overload, or (packet scope) its packet, also that of the functional form

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "opdb/database.h"
+
 namespace neuroncheck::opdb {
 namespace {
 
@@ -51,30 +53,43 @@ std::optional<std::string> userDatabasePath() {
 
 DatabaseLocation findDefaultDatabase(const std::string& executablePath) {
   DatabaseLocation location;
-  const auto look = [&](const fs::path& path, std::string_view what) {
+  const auto look = [&](const fs::path& path, std::string_view what) -> std::optional<std::string> {
     location.tried.push_back(fmt::format("{} ({})", path.string(), what));
-    if (!isFile(path)) {
-      return false;
-    }
-    location.path = path.string();
-    return true;
+    return isFile(path) ? std::optional(path.string()) : std::nullopt;
   };
   if (const std::string named = environment("NEURON_CHECK_DB"); !named.empty()) {
-    look(named, "NEURON_CHECK_DB");
+    location.path = look(named, "NEURON_CHECK_DB");
     return location;
   }
-  if (const auto user = userDatabasePath(); user && look(*user, "copy made by db import")) {
-    location.isUserCopy = true;
-    return location;
+  if (const auto user = userDatabasePath()) {
+    location.path = look(*user, "copy made by db import");
+    location.isUserCopy = location.path.has_value();
   }
   const fs::path folder = folderOf(executablePath);
+  std::optional<std::string> builtIn;
   for (const fs::path& base : {folder.parent_path(), folder.parent_path().parent_path()}) {
-    if (look(base / kRelative, "beside the program")) {
-      return location;
-    }
+    builtIn = builtIn ? builtIn : look(base / kRelative, "beside the program");
   }
-  look(fs::path(NEURONCHECK_DATADIR) / "neuron-check" / "operators.db", "installed data");
+  builtIn = builtIn ? builtIn
+                    : look(fs::path(NEURONCHECK_DATADIR) / "neuron-check" / "operators.db",
+                           "installed data");
+  (location.isUserCopy ? location.builtIn : location.path) = builtIn;
   return location;
+}
+
+std::string outdatedCopy(const DatabaseLocation& location) {
+  if (!location.isUserCopy || !location.path || !location.builtIn) {
+    return "";
+  }
+  const auto copy = Database::open(*location.path);
+  const auto builtIn = Database::open(*location.builtIn);
+  if (!copy || !builtIn || copy->madeFrom() == builtIn->madeFrom()) {
+    return "";
+  }
+  return fmt::format(
+      "{} was copied from another version of the built-in operator database and answers instead of "
+      "it: remove it and import your tables again, or name it with --db",
+      *location.path);
 }
 
 Result<std::string> findDefaultDatabase() {

@@ -11,7 +11,8 @@ namespace neuroncheck::opdb {
 struct DatabaseLocation {
   std::optional<std::string> path;
   bool isUserCopy = false;  ///< written by `db import`, so it may hold more than the built-in one
-  std::vector<std::string> tried;  ///< every place looked at, in order, each with what it is
+  std::optional<std::string> builtIn;  ///< with `isUserCopy`: the one that it goes before
+  std::vector<std::string> tried;      ///< every place looked at, in order, each with what it is
 };
 
 /// Finds the database to use when none is named. In order: the environment variable NEURON_CHECK_DB
@@ -19,6 +20,10 @@ struct DatabaseLocation {
 /// /../../share, the installed data folder. `executablePath` may be empty: then the running
 /// program's.
 [[nodiscard]] DatabaseLocation findDefaultDatabase(const std::string& executablePath);
+
+/// One line saying that the user's copy was made of other data files than the built-in database it
+/// goes before, and what to do; empty when there is nothing to say.
+[[nodiscard]] std::string outdatedCopy(const DatabaseLocation& location);
 
 /// Where `db import` writes unless told otherwise: $XDG_DATA_HOME (or
 /// ~/.local/share)/neuron-check/operators.db; nullopt when neither XDG_DATA_HOME nor HOME is set.

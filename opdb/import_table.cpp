@@ -6,11 +6,10 @@
 #include <set>
 #include <utility>
 
-#include <unistd.h>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/replace_file.h"
 #include "opdb/builder_catalogue.h"
 #include "opdb/import.h"
 #include "opdb/import_foreign.h"
@@ -220,40 +219,24 @@ Result<void> store(const std::string& database, const std::vector<AcceptedRow>& 
   }
 }
 
-/// Writes the copy beside its final place and renames it, so that a reader sees the old file or the
-/// new one.
 Result<void> writeCopy(const std::string& from, const std::string& to,
                        const std::vector<AcceptedRow>& rows, ImportReport& report) {
-  std::error_code error;
-  const fs::path target(to);
-  if (target.has_parent_path()) {
-    fs::create_directories(target.parent_path(), error);
+  std::error_code ignored;
+  if (const fs::path folder = fs::path(to).parent_path(); !folder.empty()) {
+    fs::create_directories(folder, ignored);
   }
-  if (const auto status = fs::status(target, error);
-      fs::exists(status) && !fs::is_regular_file(status)) {
-    return fail(ErrorCode::Output, fmt::format("{}: it is no regular file", to));
-  }
-  error.clear();
-  const std::string temporary = fmt::format("{}.{}.tmp", to, ::getpid());
-  fs::copy_file(from, temporary, fs::copy_options::overwrite_existing, error);
-  if (!error) {
-    fs::permissions(temporary, fs::perms::owner_read | fs::perms::owner_write,
-                    fs::perm_options::add, error);
-  }
-  auto written =
-      error ? Result<void>(fail(ErrorCode::Output, fmt::format("{}: {}", to, error.message())))
-            : store(temporary, rows, report);
-  if (written) {
-    fs::rename(temporary, to, error);
-    if (error) {
-      written = fail(ErrorCode::Output, fmt::format("{}: {}", to, error.message()));
+  return replaceFile(to, [&](const std::string& partial) -> Result<void> {
+    std::error_code error;
+    fs::copy_file(from, partial, error);
+    if (!error) {
+      fs::permissions(partial, fs::perms::owner_read | fs::perms::owner_write,
+                      fs::perm_options::add, error);
     }
-  }
-  if (!written) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-  }
-  return written;
+    if (error) {
+      return fail(ErrorCode::Output, fmt::format("{}: {}", to, error.message()));
+    }
+    return store(partial, rows, report);
+  });
 }
 
 }  // namespace

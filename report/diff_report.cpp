@@ -8,6 +8,7 @@
 #include <fmt/ostream.h>
 
 #include "core/inventory_json.h"
+#include "core/run_json.h"
 #include "report/text.h"
 
 namespace neuroncheck::report {
@@ -133,12 +134,7 @@ Result<void> writeDiff(const std::vector<ModelDiff>& diffs, const Target& target
                        std::string_view format, std::ostream& out) {
   if (format == "json") {
     Json document{{"schema", "neuron-check/diff/1"},
-                  {"target",
-                   {{"product", target.product},
-                    {"release", target.release},
-                    {"answering_release", target.answeringRelease},
-                    {"chip", target.chip},
-                    {"mode", name(target.mode)}}},
+                  {"target", neuroncheck::toJson(target)},
                   {"diffs", Json::array()}};
     for (const ModelDiff& diff : diffs) {
       document["diffs"].push_back(toJson(diff));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/run_json.h"
 #include "report/summary.h"
 
 namespace neuroncheck::report {
@@ -19,30 +20,6 @@ Json countsToJson(const std::map<Claim, std::int64_t>& counts) {
     out[std::string(name(claim))] = found == counts.end() ? 0 : found->second;
   }
   return out;
-}
-
-Json targetToJson(const Target& target) {
-  return {{"product", target.product},
-          {"release", target.release},
-          {"answering_release", target.answeringRelease},
-          {"release_known", target.releaseKnown},
-          {"chip", target.chip},
-          {"mode", name(target.mode)},
-          {"defaulted",
-           {{"release", target.releaseDefaulted},
-            {"chip", target.chipDefaulted},
-            {"mode", target.modeDefaulted}}}};
-}
-
-Json environmentToJson(const Environment& environment) {
-  return {{"torch", environment.torch},
-          {"backend", environment.backend},
-          {"compiler", environment.compiler},
-          {"runtime", environment.runtime},
-          {"driver", environment.driver},
-          {"chip", environment.chip},
-          {"logical_core", environment.logicalCore},
-          {"host", textOrNull(environment.host)}};
 }
 
 Json leavesToJson(const std::vector<LeafClaim>& leaves) {
@@ -148,6 +125,7 @@ Json modelToJson(const ModelAssessment& judged) {
           {"weakest_confidence", name(judged.weakestConfidence)},
           {"any_stale", judged.anyStale},
           {"weakest_evidence", textOrNull(judged.weakestEvidence)},
+          {"deciding_evidence", textOrNull(judged.decidingEvidence)},
           {"counts", countsToJson(judged.counts)}};
 }
 
@@ -158,8 +136,8 @@ Json headerToJson(const RunRecord& record) {
           {"tool", record.tool},
           {"command", record.command},
           {"started", record.started},
-          {"environment", environmentToJson(record.environment)},
-          {"target", targetToJson(record.target)},
+          {"environment", toJson(record.environment)},
+          {"target", toJson(record.target)},
           {"database", textOrNull(record.database)},
           {"device", {{"name", record.device}, {"simulated", record.simulated}}}};
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runstore/run_file.h"
 
-#include <unistd.h>
-
 #include <filesystem>
 
 #include <fmt/format.h>
 
+#include "core/replace_file.h"
 #include "runstore/run_schema.h"
 
 namespace neuroncheck::runstore {
@@ -60,16 +59,8 @@ Result<void> checkMagic(const std::string& path) {
 }  // namespace
 
 Result<void> save(const RunRecord& record, const std::string& path) {
-  const std::string partial = fmt::format("{}.part.{}", path, getpid());
-  std::error_code ignored;
-  if (const auto status = std::filesystem::status(path, ignored);
-      std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    return fail(ErrorCode::Output,
-                fmt::format("cannot write the run file {}: it is no regular file", path));
-  }
-  try {
-    std::filesystem::remove(partial, ignored);
-    {
+  return replaceFile(path, [&](const std::string& partial) -> Result<void> {
+    try {
       SQLite::Database database(partial, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
       // The file is renamed into place only when complete: a journal would protect nothing.
       database.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF");
@@ -79,14 +70,12 @@ Result<void> save(const RunRecord& record, const std::string& path) {
       database.exec(kCreateTables);
       writeRun(database, record);
       transaction.commit();
+      return {};
+    } catch (const std::exception& error) {
+      return fail(ErrorCode::Output,
+                  fmt::format("cannot write the run file {}: {}", path, error.what()));
     }
-    std::filesystem::rename(partial, path);
-  } catch (const std::exception& error) {
-    std::filesystem::remove(partial, ignored);
-    return fail(ErrorCode::Output,
-                fmt::format("cannot write the run file {}: {}", path, error.what()));
-  }
-  return {};
+  });
 }
 
 Result<RunRecord> load(const std::string& path) {

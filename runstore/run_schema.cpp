@@ -18,7 +18,7 @@ CREATE TABLE input (
 CREATE TABLE model (
   id INTEGER PRIMARY KEY, input_id INTEGER NOT NULL REFERENCES input, name TEXT NOT NULL,
   judged INTEGER NOT NULL, verdict TEXT NOT NULL, weakest_confidence TEXT NOT NULL, any_stale INTEGER NOT NULL,
-  weakest_evidence TEXT NOT NULL, not_checked TEXT NOT NULL, document TEXT NOT NULL);
+  weakest_evidence TEXT NOT NULL, deciding_evidence TEXT NOT NULL, not_checked TEXT NOT NULL, document TEXT NOT NULL);
 CREATE TABLE op_use (
   model_id INTEGER NOT NULL REFERENCES model, use_id INTEGER NOT NULL, op INTEGER NOT NULL REFERENCES text,
   grp TEXT NOT NULL, node TEXT NOT NULL, source INTEGER REFERENCES text,
@@ -78,52 +78,6 @@ ErrorCode parseErrorCode(std::string_view text) {
     }
   }
   throw std::runtime_error("unknown error code " + std::string(text));
-}
-
-Json toJson(const Environment& environment) {
-  return {{"torch", environment.torch},
-          {"backend", environment.backend},
-          {"compiler", environment.compiler},
-          {"runtime", environment.runtime},
-          {"driver", environment.driver},
-          {"chip", environment.chip},
-          {"logical_core", environment.logicalCore},
-          {"host", environment.host}};
-}
-
-void fromJson(const Json& json, Environment& environment) {
-  json.at("torch").get_to(environment.torch);
-  json.at("backend").get_to(environment.backend);
-  json.at("compiler").get_to(environment.compiler);
-  json.at("runtime").get_to(environment.runtime);
-  json.at("driver").get_to(environment.driver);
-  json.at("chip").get_to(environment.chip);
-  json.at("logical_core").get_to(environment.logicalCore);
-  json.at("host").get_to(environment.host);
-}
-
-Json toJson(const Target& target) {
-  return {{"product", target.product},
-          {"release", target.release},
-          {"answering_release", target.answeringRelease},
-          {"chip", target.chip},
-          {"mode", name(target.mode)},
-          {"release_known", target.releaseKnown},
-          {"release_defaulted", target.releaseDefaulted},
-          {"chip_defaulted", target.chipDefaulted},
-          {"mode_defaulted", target.modeDefaulted}};
-}
-
-void fromJson(const Json& json, Target& target) {
-  json.at("product").get_to(target.product);
-  json.at("release").get_to(target.release);
-  json.at("answering_release").get_to(target.answeringRelease);
-  json.at("chip").get_to(target.chip);
-  target.mode = json.at("mode") == "compile" ? ExecutionMode::Compile : ExecutionMode::Eager;
-  json.at("release_known").get_to(target.releaseKnown);
-  json.at("release_defaulted").get_to(target.releaseDefaulted);
-  json.at("chip_defaulted").get_to(target.chipDefaulted);
-  json.at("mode_defaulted").get_to(target.modeDefaulted);
 }
 
 Json toJson(const LeafClaim& leaf) {

@@ -7,6 +7,7 @@
 
 #include "core/inventory_json.h"
 #include "core/result.h"
+#include "core/run_json.h"
 #include "core/run_record.h"
 
 namespace neuroncheck::runstore {
@@ -23,14 +24,10 @@ void writeRun(SQLite::Database& database, const RunRecord& record);
 [[nodiscard]] std::string_view name(ErrorCode code);
 [[nodiscard]] ErrorCode parseErrorCode(std::string_view text);
 
-[[nodiscard]] Json toJson(const Environment& environment);
-[[nodiscard]] Json toJson(const Target& target);
 [[nodiscard]] Json toJson(const LeafClaim& leaf);
 [[nodiscard]] Json toJson(const NotChecked& entry);
 /// The inverses; a missing or ill-typed field throws nlohmann's exception, which load turns into an
 /// Error.
-void fromJson(const Json& json, Environment& environment);
-void fromJson(const Json& json, Target& target);
 void fromJson(const Json& json, LeafClaim& leaf);
 void fromJson(const Json& json, NotChecked& entry);
 

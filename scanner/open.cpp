@@ -28,18 +28,8 @@ Error notAProgram(const Identification& identification) {
   return Error{.code = ErrorCode::Input, .message = std::move(message), .context = {}};
 }
 
-Result<Inventory> scanFile(const std::string& path, const SchemaSource& schemas,
-                           const Limits& limits) {
-  NEURONCHECK_TRY(std::shared_ptr<const ByteSource> source, openFile(path));
-  const std::uint64_t size = source->size();
-  NEURONCHECK_TRY(const Identified identified, identifySource(std::move(source), limits));
-  if (identified.identification.kind != FileKind::ExportedProgram || !identified.archive) {
-    return tl::unexpected(notAProgram(identified.identification));
-  }
-  NEURONCHECK_TRY(Inventory inventory, pt2::readPrograms(*identified.archive, schemas, limits));
-  inventory.path = path;
-  inventory.size = size;
-  return inventory;
+Scanned failed(FileKind kind, std::uint64_t size, Error error, const std::string& path) {
+  return {.kind = kind, .size = size, .inventory = tl::unexpected(std::move(error).within(path))};
 }
 
 }  // namespace
@@ -59,16 +49,33 @@ Result<Identification> identify(const std::string& path, const Limits& limits) {
   return std::move(identified->identification);
 }
 
-Result<Inventory> scan(const std::string& path, const SchemaSource& schemas, const Limits& limits) {
+Scanned scan(const std::string& path, const SchemaSource& schemas, const Limits& limits) {
   if (isFolder(path)) {
-    NEURONCHECK_TRY(const Identification folder, identifyFolder(path));
-    return tl::unexpected(notAProgram(folder).within(path));
+    auto folder = identifyFolder(path);
+    return folder ? failed(folder->kind, 0, notAProgram(*folder), path)
+                  : failed(FileKind::Unknown, 0, std::move(folder).error(), path);
   }
-  auto inventory = scanFile(path, schemas, limits);
+  auto source = openFile(path);
+  if (!source) {
+    return failed(FileKind::Unknown, 0, std::move(source).error(), path);
+  }
+  const std::uint64_t size = (*source)->size();
+  auto identified = identifySource(std::move(*source), limits);
+  if (!identified) {
+    return failed(FileKind::Unknown, size, std::move(identified).error(), path);
+  }
+  const FileKind kind = identified->identification.kind;
+  if (kind != FileKind::ExportedProgram || !identified->archive) {
+    return failed(kind, size, notAProgram(identified->identification), path);
+  }
+  auto inventory = pt2::readPrograms(*identified->archive, schemas, limits);
   if (!inventory) {
-    return tl::unexpected(std::move(inventory).error().within(path));
+    // It has the records of a program, but they cannot be read.
+    return failed(FileKind::Damaged, size, std::move(inventory).error(), path);
   }
-  return inventory;
+  inventory->path = path;
+  inventory->size = size;
+  return {.kind = kind, .size = size, .inventory = std::move(inventory)};
 }
 
 }  // namespace neuroncheck::scanner

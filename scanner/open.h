@@ -32,11 +32,18 @@ struct Identification {
 /// only when it cannot be opened.
 [[nodiscard]] Result<Identification> identify(const std::string& path, const Limits& limits = {});
 
+/// What came of reading one file.
+struct Scanned {
+  FileKind kind = FileKind::Unknown;  ///< Damaged for a program whose records cannot be read
+  std::uint64_t size = 0;             ///< bytes; 0 for a folder and for what cannot be opened
+  Result<Inventory> inventory;
+};
+
 /// Reads the operator inventory of an exported program: JSON records and the zip directory only,
 /// never weights, never a pickle. Schemas come from `schemas` (defaults, groups). Errors have code
 /// Input and name the record and the reason; a file of another kind is an Error that names the kind
 /// and how to export it.
-[[nodiscard]] Result<Inventory> scan(const std::string& path, const SchemaSource& schemas,
-                                     const Limits& limits = {});
+[[nodiscard]] Scanned scan(const std::string& path, const SchemaSource& schemas,
+                           const Limits& limits = {});
 
 }  // namespace neuroncheck::scanner

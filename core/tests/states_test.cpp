@@ -36,6 +36,8 @@ TEST(States, WordsReadBack) {
   EXPECT_EQ(name(CaseState::Missing), "missing");
   EXPECT_EQ(name(Answer::NotChecked), "not-checked");
   EXPECT_EQ(name(ExecutionMode::Compile), "compile");
+  EXPECT_EQ(parseExecutionMode("compile"), ExecutionMode::Compile);
+  EXPECT_EQ(parseExecutionMode("fast"), std::nullopt);
 }
 
 TEST(States, VerdictOfEveryClaim) {

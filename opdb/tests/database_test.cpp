@@ -183,10 +183,26 @@ TEST(FindDefaultDatabase, LooksInOrderAndSaysWhere) {
   writeFile(user, "x");
   EXPECT_EQ(findDefaultDatabase(program).path, user);
   EXPECT_TRUE(findDefaultDatabase(program).isUserCopy);
+  EXPECT_EQ(findDefaultDatabase(program).builtIn, shared);
   ::setenv("NEURON_CHECK_DB", (folder / "absent.db").c_str(), 1);
   EXPECT_FALSE(findDefaultDatabase(program).path.has_value())
       << "a named database is not replaced by another";
   ::unsetenv("NEURON_CHECK_DB");
+}
+
+TEST(FindDefaultDatabase, SaysWhenTheUsersCopyIsOfAnotherBuild) {
+  const TemporaryFolder folder;
+  const std::string path = buildSmall(folder);
+  const std::string copy = folder / "copy.db";
+  std::filesystem::copy_file(path, copy);
+  const DatabaseLocation location{.path = copy, .isUserCopy = true, .builtIn = path, .tried = {}};
+  EXPECT_EQ(outdatedCopy(location), "");
+  EXPECT_FALSE(openSmall(path).madeFrom().empty());
+  change(copy, "UPDATE meta SET value = 'other' WHERE key = 'made_from'");
+  EXPECT_THAT(outdatedCopy(location), AllOf(HasSubstr(copy), HasSubstr("import")));
+  change(copy, "DELETE FROM meta WHERE key = 'made_from'");
+  EXPECT_THAT(outdatedCopy(location), HasSubstr(copy)) << "made before it was recorded";
+  EXPECT_EQ(outdatedCopy({.path = path, .isUserCopy = false, .builtIn = {}, .tried = {}}), "");
 }
 
 }  // namespace

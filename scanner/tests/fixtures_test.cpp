@@ -65,7 +65,7 @@ TEST(Fixtures, HaveTheOperatorsAndPlacesTorchSees) {
     if (oracle.at("kind") != "exported_program") {
       continue;
     }
-    const auto inventory = scan(path.string(), catalogue);
+    const auto inventory = scan(path.string(), catalogue).inventory;
     ASSERT_TRUE(inventory) << inventory.error().text();
     EXPECT_EQ(inventory->models.size(), oracle.at("models").size()) << path;
     for (const Model& model : inventory->models) {

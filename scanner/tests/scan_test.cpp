@@ -43,7 +43,9 @@ class Scan : public ::testing::Test {
     std::ofstream(path, std::ios::binary) << bytes;
     return path;
   }
-  Result<Inventory> scanBytes(std::string_view bytes) { return scan(write(bytes), catalogue_); }
+  Result<Inventory> scanBytes(std::string_view bytes) {
+    return scan(write(bytes), catalogue_).inventory;
+  }
   std::string errorOf(std::string_view bytes) {
     const auto inventory = scanBytes(bytes);
     return inventory ? "" : inventory.error().text();
@@ -256,8 +258,8 @@ TEST_F(Scan, NamesOtherKindsAndHowToExport) {
                           .add("m/archive_format", "pt2")
                           .finish()),
               HasSubstr("no graph to analyse"));
-  EXPECT_EQ(scan(folder_.string(), catalogue_).error().code, ErrorCode::Input);
-  EXPECT_THAT(scan((folder_ / "absent").string(), catalogue_).error().text(),
+  EXPECT_EQ(scan(folder_.string(), catalogue_).inventory.error().code, ErrorCode::Input);
+  EXPECT_THAT(scan((folder_ / "absent").string(), catalogue_).inventory.error().text(),
               HasSubstr("cannot be opened"));
 }
 
@@ -278,8 +280,8 @@ TEST_F(Scan, BoundsAllRecordsTogether) {
                                      .add("m/models/b.json", padded, {.deflate = true})
                                      .add("m/archive_format", "pt2")
                                      .finish());
-  EXPECT_TRUE(scan(path, catalogue_, {.maxJsonBytes = 250'000}));
-  const auto refused = scan(path, catalogue_, {.maxJsonBytes = 150'000});
+  EXPECT_TRUE(scan(path, catalogue_, {.maxJsonBytes = 250'000}).inventory);
+  const auto refused = scan(path, catalogue_, {.maxJsonBytes = 150'000}).inventory;
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().text(), HasSubstr("record m/models/b.json: its"));
   EXPECT_THAT(refused.error().text(), HasSubstr("over the limit"));
@@ -310,12 +312,28 @@ TEST_F(Scan, DoesNotReadWeights) {
 
   const std::int64_t before = peakKilobytes();
   const auto start = std::chrono::steady_clock::now();
-  const auto inventory = scan(path, catalogue_);
+  const auto inventory = scan(path, catalogue_).inventory;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   ASSERT_TRUE(inventory) << inventory.error().text();
   EXPECT_EQ(inventory->models[0].stored[0].recordBytes, static_cast<std::int64_t>(hole));
   EXPECT_LT(seconds.count(), 1.0);
   EXPECT_LT(peakKilobytes() - before, 100 * 1024);
+}
+
+TEST_F(Scan, SaysTheKindAlsoWhenItCannotRead) {
+  const std::string good = smallArchive(smallProgram());
+  const Scanned program = scan(write(good), catalogue_);
+  EXPECT_EQ(program.kind, FileKind::ExportedProgram);
+  EXPECT_EQ(program.size, good.size());
+  const Scanned damaged = scan(write(smallArchive("{\"graph_module\": 3}")), catalogue_);
+  EXPECT_EQ(damaged.kind, FileKind::Damaged);
+  EXPECT_FALSE(damaged.inventory);
+  const Scanned folder = scan(folder_.string(), catalogue_);
+  EXPECT_EQ(folder.kind, FileKind::Unknown);
+  EXPECT_FALSE(folder.inventory);
+  const Scanned absent = scan((folder_ / "absent").string(), catalogue_);
+  EXPECT_FALSE(absent.inventory);
+  EXPECT_EQ(absent.size, 0U);
 }
 
 TEST_F(Scan, DigestIsSha256) {
