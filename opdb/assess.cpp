@@ -157,13 +157,14 @@ Verdict verdictOfClaim(const UseClaim& claim) {
   return verdictOf(claim.claim, confirmed);
 }
 
-/// Whether `a` needs confirmation more urgently than `b`.
-bool weaker(const UseClaim& a, const UseClaim& b) {
-  const auto rank = [](const UseClaim& claim) {
-    return std::tuple(static_cast<int>(verdictOfClaim(claim)), static_cast<int>(claim.confidence),
-                      claim.stale, claim.ageDays);
-  };
-  return rank(a) > rank(b);
+/// Orders claims by how little they can be trusted, the least last.
+auto weakness(const UseClaim& claim) {
+  return std::tuple(static_cast<int>(claim.confidence), claim.stale, claim.ageDays);
+}
+
+/// Orders claims by what they do to the verdict, the one that makes it last.
+auto weight(const UseClaim& claim) {
+  return std::tuple(static_cast<int>(verdictOfClaim(claim)), weakness(claim));
 }
 
 /// The evidence of a claim that made it as weak as it is; the id of the first one as weak as the
@@ -176,6 +177,32 @@ std::string weakestOf(const UseClaim& claim, const std::map<std::string, Evidenc
     }
   }
   return claim.evidence.empty() ? std::string() : claim.evidence.front();
+}
+
+/// What the verdict and the trust in it rest on.
+void nameEvidence(ModelAssessment& assessment, const std::map<std::string, Evidence>& evidence) {
+  const UseClaim* weakest = nullptr;
+  const UseClaim* deciding = nullptr;
+  for (const UseClaim& claim : assessment.uses) {
+    if (claim.claim == Claim::NoDeviceWork) {
+      continue;
+    }
+    weakest = weakest == nullptr || weakness(*weakest) < weakness(claim) ? &claim : weakest;
+    deciding = deciding == nullptr || weight(*deciding) < weight(claim) ? &claim : deciding;
+  }
+  if (weakest != nullptr) {
+    assessment.weakestEvidence = weakestOf(*weakest, evidence);
+  }
+  if (deciding != nullptr && verdictOfClaim(*deciding) == assessment.verdict) {
+    assessment.decidingEvidence = weakestOf(*deciding, evidence);
+    return;
+  }
+  for (const Finding& finding : assessment.findings) {
+    if (verdictOf(finding.severity) == assessment.verdict && !finding.evidence.empty()) {
+      assessment.decidingEvidence = finding.evidence.front();
+      return;
+    }
+  }
 }
 
 void takeClaim(ModelAssessment& assessment, const UseClaim& claim) {
@@ -204,7 +231,6 @@ ModelAssessment assessModel(const Model& model, const Target& target, const Data
   ModelAssessment assessment;
   assessment.model = model.name;
   assessment.verdict = Verdict::Ready;
-  const UseClaim* weakestClaim = nullptr;
   assessment.uses.reserve(model.uses.size());
   const std::vector<AutocastRegion> regions = autocastRegions(model);
   for (const OpUse& use : model.uses) {
@@ -217,9 +243,6 @@ ModelAssessment assessModel(const Model& model, const Target& target, const Data
     const UseClaim& claim = assessment.uses.back();
     ++assessment.counts[claim.claim];
     takeClaim(assessment, claim);
-    if (!claim.evidence.empty() && (weakestClaim == nullptr || weaker(claim, *weakestClaim))) {
-      weakestClaim = &claim;
-    }
   }
   const std::vector<OpUse> hidden = hiddenUses(model);
   for (const OpUse& use : hidden) {
@@ -241,9 +264,7 @@ ModelAssessment assessModel(const Model& model, const Target& target, const Data
   std::ranges::move(rules.notChecked, std::back_inserter(assessment.notChecked));
   std::ranges::move(targetNotes(target, database), std::back_inserter(assessment.notChecked));
   evidence.merge(rules.evidence);
-  if (weakestClaim != nullptr) {
-    assessment.weakestEvidence = weakestOf(*weakestClaim, engine.evidence());
-  }
+  nameEvidence(assessment, engine.evidence());
   return assessment;
 }
 

@@ -144,6 +144,9 @@ void writeModel(const RunRecord& record, const ModelView& view, bool all, std::o
   fmt::print(out, "\n### {}: {}\n\n{} {}.\n\nWeakest evidence: {}.", headline(view.judged->verdict),
              code(view.label), markdown(verdictSentence(view, record.target)), partsText(view),
              markdown(weakestEvidence(view)));
+  if (const std::string deciding = decidingEvidence(view); !deciding.empty()) {
+    fmt::print(out, " The verdict rests on: {}.", markdown(deciding));
+  }
   if (const std::string confirm = confirmation(view, record.target); !confirm.empty()) {
     fmt::print(out, " To confirm: {}.", markdown(confirm));
   }

@@ -272,21 +272,38 @@ std::string confidenceText(Confidence confidence, bool stale, std::int64_t ageDa
   return out;
 }
 
+namespace {
+
+std::string evidenceText(const Evidence& evidence) {
+  std::string out = confidenceText(evidence.confidence, evidence.stale, -1);
+  out += fmt::format(": {}, {} of {}", evidence.id, evidence.kind,
+                     evidence.release.empty() ? "no release" : evidence.release);
+  out += evidence.observed.empty() ? ", undated" : ", " + evidence.observed;
+  out += evidence.source.empty() ? "" : " (" + evidence.source + ")";
+  return out;
+}
+
+}  // namespace
+
 std::string weakestEvidence(const ModelView& view) {
   const ModelAssessment& judged = *view.judged;
-  const Evidence* evidence = evidenceOf(view, judged.weakestEvidence);
-  if (evidence == nullptr) {
-    if (tallyOf(judged.counts).open > 0) {
-      return "none: at least one use has no evidence";
-    }
-    return fmt::format("{}{}", name(judged.weakestConfidence), judged.anyStale ? ", stale" : "");
+  if (const Evidence* evidence = evidenceOf(view, judged.weakestEvidence)) {
+    return evidenceText(*evidence);
   }
-  std::string out = confidenceText(evidence->confidence, evidence->stale, -1);
-  out += fmt::format(": {}, {} of {}", evidence->id, evidence->kind,
-                     evidence->release.empty() ? "no release" : evidence->release);
-  out += evidence->observed.empty() ? ", undated" : ", " + evidence->observed;
-  out += evidence->source.empty() ? "" : " (" + evidence->source + ")";
-  return out;
+  if (tallyOf(judged.counts).open > 0) {
+    return "none: at least one use has no evidence";
+  }
+  return fmt::format("{}{}", name(judged.weakestConfidence), judged.anyStale ? ", stale" : "");
+}
+
+std::string decidingEvidence(const ModelView& view) {
+  const ModelAssessment& judged = *view.judged;
+  const Evidence* evidence = evidenceOf(view, judged.decidingEvidence);
+  if (evidence == nullptr || judged.verdict == Verdict::Ready ||
+      judged.decidingEvidence == judged.weakestEvidence) {
+    return "";
+  }
+  return evidenceText(*evidence);
 }
 
 std::string confirmation(const ModelView& view, const Target& target) {

@@ -79,6 +79,9 @@ struct Tally {
 [[nodiscard]] std::string confidenceText(Confidence confidence, bool stale, std::int64_t ageDays);
 /// The weakest evidence of a model in words, or that no evidence was needed.
 [[nodiscard]] std::string weakestEvidence(const ModelView& view);
+/// The evidence that the verdict rests on, as `weakestEvidence` writes it; empty when that is the
+/// weakest one, or when the verdict is Ready.
+[[nodiscard]] std::string decidingEvidence(const ModelView& view);
 /// What would confirm it; empty when nothing is needed.
 [[nodiscard]] std::string confirmation(const ModelView& view, const Target& target);
 

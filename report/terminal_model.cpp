@@ -78,7 +78,11 @@ void writeVerdict(TerminalPage& page, const RunRecord& record, const ModelView& 
   }
   page.blank();
   writeTarget(page, record);
-  page.field("Evidence", "weakest is " + weakestEvidence(view));
+  const std::string deciding = decidingEvidence(view);
+  if (!deciding.empty()) {
+    page.field("Evidence", "the verdict rests on " + deciding);
+  }
+  page.field(deciding.empty() ? "Evidence" : "", "weakest is " + weakestEvidence(view));
   if (const std::string confirm = confirmation(view, record.target); !confirm.empty()) {
     page.field("To confirm", confirm);
   }

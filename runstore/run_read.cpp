@@ -77,14 +77,14 @@ class Reader {
     document["models"] = Json::object();
     SQLite::Statement query(database_,
                             "SELECT id, name, judged, verdict, weakest_confidence, any_stale, "
-                            "weakest_evidence, not_checked, "
+                            "weakest_evidence, deciding_evidence, not_checked, "
                             "document FROM model WHERE input_id = ? ORDER BY id");
     query.bind(1, inputId);
     while (query.executeStep()) {
       const std::int64_t modelId = query.getColumn(0).getInt64();
       ModelAssessment judged;
       judged.model = query.getColumn(1).getString();
-      Json model = Json::parse(query.getColumn(8).getString());
+      Json model = Json::parse(query.getColumn(9).getString());
       readUses(modelId, model, judged);
       document["models"][judged.model] = std::move(model);
       if (query.getColumn(2).getInt() == 0) {
@@ -96,7 +96,8 @@ class Reader {
           parsed(parseConfidence(query.getColumn(4).getString()), query.getColumn(4).getString());
       judged.anyStale = query.getColumn(5).getInt() != 0;
       judged.weakestEvidence = query.getColumn(6).getString();
-      for (const Json& entry : Json::parse(query.getColumn(7).getString())) {
+      judged.decidingEvidence = query.getColumn(7).getString();
+      for (const Json& entry : Json::parse(query.getColumn(8).getString())) {
         fromJson(entry, judged.notChecked.emplace_back());
       }
       judged.findings = findings("model_id = ?", modelId);

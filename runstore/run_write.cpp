@@ -75,7 +75,7 @@ class Writer {
     }
     std::vector<std::pair<std::int64_t, Json>> entries = takeNodes(document);
     SQLite::Statement insert(database_,
-                             "INSERT INTO model VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                             "INSERT INTO model VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(1, inputId);
     insert.bind(2, model.name);
     insert.bind(3, judged != nullptr ? 1 : 0);
@@ -83,8 +83,9 @@ class Writer {
     insert.bind(5, std::string(neuroncheck::name(assessment.weakestConfidence)));
     insert.bind(6, assessment.anyStale ? 1 : 0);
     insert.bind(7, assessment.weakestEvidence);
-    insert.bind(8, dumpJson(notChecked, -1));
-    insert.bind(9, dumpJson(document, -1));
+    insert.bind(8, assessment.decidingEvidence);
+    insert.bind(9, dumpJson(notChecked, -1));
+    insert.bind(10, dumpJson(document, -1));
     insert.exec();
     const std::int64_t modelId = database_.getLastInsertRowid();
     useRows(modelId, model, assessment, entries);

@@ -78,6 +78,25 @@ TEST(Assess, LowConfidenceIsUnconfirmedAndNamed) {
   EXPECT_EQ(model.weakestConfidence, Confidence::Low);
 }
 
+TEST(Assess, NamesWhatTheVerdictRestsOnApartFromTheWeakest) {
+  const TestDatabase database({Row{.op = "aten::relu", .confidence = "low"},
+                               Row{.op = "aten::silu", .status = "unsupported"}});
+  const ModelAssessment model =
+      assessModel(database, "2.0", {unary("aten::relu"), unary("aten::silu"), unary("aten::view")});
+  EXPECT_EQ(model.verdict, Verdict::Blocked);
+  EXPECT_EQ(model.weakestEvidence, "support:1");
+  EXPECT_EQ(model.decidingEvidence, "support:2");
+}
+
+TEST(Assess, AUseWithoutEvidenceIsTheWeakest) {
+  const TestDatabase database({Row{.op = "aten::silu", .status = "unsupported"}});
+  const ModelAssessment model =
+      assessModel(database, "2.0", {unary("custom::thing"), unary("aten::silu")});
+  EXPECT_EQ(model.weakestEvidence, "");
+  EXPECT_EQ(model.weakestConfidence, Confidence::None);
+  EXPECT_EQ(model.decidingEvidence, "support:1");
+}
+
 struct OneUse {
   std::string status;
   Verdict verdict;

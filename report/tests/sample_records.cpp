@@ -104,13 +104,14 @@ class ModelBuilder {
     return *this;
   }
   ModelBuilder& verdict(Verdict verdict, Confidence weakestConfidence, bool stale,
-                        std::string weakestEvidence) {
+                        std::string weakestEvidence, std::string decidingEvidence = {}) {
     Assessment& assessment = record_.inputs.back().assessment;
     ModelAssessment& judged = assessment.models.back();
     judged.verdict = verdict;
     judged.weakestConfidence = weakestConfidence;
     judged.anyStale = stale;
     judged.weakestEvidence = std::move(weakestEvidence);
+    judged.decidingEvidence = std::move(decidingEvidence);
     assessment.target = record_.target;
     assessment.verdict =
         assessment.models.size() == 1 ? verdict : worst(assessment.verdict, verdict);
@@ -217,7 +218,7 @@ void addBlocked(RunRecord& record, const char* path) {
                    "compile the model"})
       .notChecked({"aten::adaptive_avg_pool2d (1 use)", "claim depends: on an argument.",
                    "trace the model, or give 'output_size'"})
-      .verdict(Verdict::Blocked, Confidence::None, true, "support:7");
+      .verdict(Verdict::Blocked, Confidence::None, true, "", "support:7");
 }
 
 void addUnconfirmed(RunRecord& record, const char* path) {
@@ -243,7 +244,7 @@ void addFallback(RunRecord& record, const char* path) {
             19, staleLow())
       .uses("aten::mul.Tensor", 5, Claim::Native, "aten::mul.Tensor was registered in 0.1.0-pre.",
             30, staleLow())
-      .verdict(Verdict::RunsWithFallback, Confidence::Low, true, "support:7");
+      .verdict(Verdict::RunsWithFallback, Confidence::Low, true, "support:7", "support:1");
 }
 
 void addOpen(RunRecord& record, const char* path) {

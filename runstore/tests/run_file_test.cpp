@@ -79,6 +79,7 @@ RunRecord sampleRecord() {
   judged.weakestConfidence = Confidence::Low;
   judged.anyStale = true;
   judged.weakestEvidence = "support:1";
+  judged.decidingEvidence = "feature:fork";
   judged.uses = {claimOf(0, Claim::CpuFallback), claimOf(1, Claim::Unknown),
                  claimOf(2, Claim::CpuFallback)};
   judged.counts = {{Claim::CpuFallback, 2}, {Claim::Unknown, 1}};
@@ -135,6 +136,7 @@ void expectEqual(const ModelAssessment& a, const ModelAssessment& b) {
   EXPECT_EQ(a.weakestConfidence, b.weakestConfidence);
   EXPECT_EQ(a.anyStale, b.anyStale);
   EXPECT_EQ(a.weakestEvidence, b.weakestEvidence);
+  EXPECT_EQ(a.decidingEvidence, b.decidingEvidence);
   EXPECT_EQ(a.counts, b.counts);
   EXPECT_EQ(a.notChecked, b.notChecked);
   ASSERT_EQ(a.uses.size(), b.uses.size());
