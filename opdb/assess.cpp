@@ -190,7 +190,7 @@ void nameEvidence(ModelAssessment& assessment, const std::map<std::string, Evide
     weakest = weakest == nullptr || weakness(*weakest) < weakness(claim) ? &claim : weakest;
     deciding = deciding == nullptr || weight(*deciding) < weight(claim) ? &claim : deciding;
   }
-  if (weakest != nullptr) {
+  if (weakest != nullptr && weakest->confidence != Confidence::None) {
     assessment.weakestEvidence = weakestOf(*weakest, evidence);
   }
   if (deciding != nullptr && verdictOfClaim(*deciding) == assessment.verdict) {

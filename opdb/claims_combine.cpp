@@ -87,6 +87,13 @@ void settleDepends(Judgement& judgement, const OpName& op, const Part& deciding)
   }
 }
 
+/// "A calls B, which <what is said of B>"; two sentences when the reason does not begin with B.
+std::string chained(const std::string& op, const std::string& child, const std::string& reason) {
+  return reason.starts_with(child + " ")
+             ? fmt::format("{} calls {}, which {}", op, child, reason.substr(child.size() + 1))
+             : fmt::format("{} calls {}. {}", op, child, reason);
+}
+
 }  // namespace
 
 void addLeaf(std::vector<LeafClaim>& leaves, LeafClaim leaf) {
@@ -126,8 +133,8 @@ Judgement combine(const OpName& op, const std::vector<Part>& parts) {
   } else {
     judgement.claim = deciding.judgement.claim;
     judgement.decidedBy = deciding.judgement.decidedBy;
-    judgement.reason = fmt::format("{} calls {}: {}", op.str(), deciding.expansion->child.str(),
-                                   deciding.judgement.reason);
+    judgement.reason =
+        chained(op.str(), deciding.expansion->child.str(), deciding.judgement.reason);
   }
   return judgement;
 }

@@ -169,16 +169,18 @@ void EvidenceBook::rate(UseClaim& claim, const std::vector<std::string>& used) c
         severity(claim.claim) < severity(Claim::Depends) ? Confidence::High : Confidence::None;
     return;
   }
-  claim.confidence = Confidence::High;
+  Confidence least = Confidence::High;
   for (const std::string& id : used) {
     const Evidence& evidence = evidence_.at(id);
-    claim.confidence = weakest(claim.confidence, evidence.confidence);
+    least = weakest(least, evidence.confidence);
     claim.stale = claim.stale || evidence.stale;
   }
+  // What an unknown claim looked at decides nothing.
+  claim.confidence = claim.claim == Claim::Unknown ? Confidence::None : least;
   // The age is that of the weakest evidence; among equally weak ones the oldest counts.
   for (const std::string& id : used) {
     const Evidence& evidence = evidence_.at(id);
-    if (evidence.confidence == claim.confidence) {
+    if (evidence.confidence == least) {
       claim.ageDays = std::max(claim.ageDays, daysBetween(evidence.observed, today_));
     }
   }

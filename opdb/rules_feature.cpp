@@ -188,7 +188,7 @@ std::optional<std::string> onCpu(RuleRun& run, const OpUse& use) {
   if (claim == nullptr || claim->claim != Claim::CpuFallback) {
     return std::nullopt;
   }
-  return claim->reason;
+  return withoutOp(claim->reason, use);
 }
 
 std::optional<std::string> int64(RuleRun& run, const OpUse& use) {

@@ -65,7 +65,7 @@ void copiedView(RuleRun& run, const OpUse& use) {
   finding.message =
       "The backend has no kernel for these views, so the CPU fallback returns a copy: writes "
       "through the result do not reach the original tensor, without an error.";
-  finding.places.push_back(run.place(use, claim->reason));
+  finding.places.push_back(run.place(use, withoutOp(claim->reason, use)));
 }
 
 void caveats(RuleRun& run, const OpUse& use) {
@@ -77,7 +77,11 @@ void caveats(RuleRun& run, const OpUse& use) {
   }
   Finding& finding = run.finding("NC211");
   finding.message = "Registered is not tested: the rows of these operators carry a caveat.";
-  finding.places.push_back(run.place(use, fmt::format("{}", fmt::join(claim->caveats, "; "))));
+  std::string detail;
+  for (const std::string& caveat : claim->caveats) {
+    detail += (detail.empty() ? "" : "; ") + withoutOp(caveat, use);
+  }
+  finding.places.push_back(run.place(use, std::move(detail)));
   finding.evidence.insert(finding.evidence.end(), claim->evidence.begin(), claim->evidence.end());
 }
 

@@ -320,6 +320,15 @@ Severity capped(Severity severity, RowStanding standing) {
   return standing == RowStanding::Later ? std::min(severity, Severity::Warning) : severity;
 }
 
+std::string withoutOp(const std::string& sentence, const OpUse& use) {
+  for (const std::string_view end : {" ", ": "}) {
+    if (const std::string start = use.op.str() + std::string(end); sentence.starts_with(start)) {
+      return sentence.substr(start.size());
+    }
+  }
+  return sentence;
+}
+
 bool touchesDevice(OpGroup group) { return isDeviceWork(group) || group == OpGroup::ViewOrCopy; }
 
 std::string counted(std::int64_t count, std::string_view one, std::string_view many) {

@@ -130,6 +130,10 @@ std::string RuleRun::tensorDetail(const OpUse& use, Wanted wanted) {
   return out;
 }
 
+/// A sentence about the use, or a caveat, without the operator's name at its start: a place names
+/// the operator itself.
+[[nodiscard]] std::string withoutOp(const std::string& sentence, const OpUse& use);
+
 /// Does any tensor of the use, arguments or results, satisfy `wanted`?
 template <typename Wanted>
 [[nodiscard]] bool anyTensor(const OpUse& use, Wanted wanted) {

@@ -290,8 +290,9 @@ std::string weakestEvidence(const ModelView& view) {
   if (const Evidence* evidence = evidenceOf(view, judged.weakestEvidence)) {
     return evidenceText(*evidence);
   }
-  if (tallyOf(judged.counts).open > 0) {
-    return "none: at least one use has no evidence";
+  if (const auto open = tallyOf(judged.counts).open; open > 0) {
+    return fmt::format("none: no evidence decides {}",
+                       counted(static_cast<std::size_t>(open), "use", "uses"));
   }
   return fmt::format("{}{}", name(judged.weakestConfidence), judged.anyStale ? ", stale" : "");
 }
