@@ -13,8 +13,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/case_spec.h"
 #include "opdb/autocast.h"
 #include "opdb/claims.h"
+#include "opdb/layouts.h"
 #include "opdb/lookup.h"
 #include "opdb/rules.h"
 
@@ -194,7 +196,9 @@ void nameEvidence(ModelAssessment& assessment, const std::map<std::string, Evide
     assessment.weakestEvidence = weakestOf(*weakest, evidence);
   }
   if (deciding != nullptr && verdictOfClaim(*deciding) == assessment.verdict) {
-    assessment.decidingEvidence = weakestOf(*deciding, evidence);
+    if (deciding->confidence != Confidence::None) {
+      assessment.decidingEvidence = weakestOf(*deciding, evidence);
+    }
     return;
   }
   for (const Finding& finding : assessment.findings) {
@@ -225,6 +229,33 @@ void takeHidden(ModelAssessment& assessment, const OpUse& use, const UseClaim& c
        .how = claim.remedy});
 }
 
+/// The claim of a use as the device gets it: operands cast by autocast, without the strides that
+/// the kernels of the exporting device chose. The cases stay those of the graph.
+UseClaim claimOnDevice(const OpUse& use, const std::vector<AutocastRegion>& regions,
+                       const Layouts& layouts, ClaimEngine& engine) {
+  const std::optional<OpUse> laidOut = layouts.withoutForeign(use);
+  const std::optional<OpUse> cast = asAutocastRunsIt(laidOut ? *laidOut : use, regions);
+  if (!laidOut && !cast) {
+    return engine.claim(use);
+  }
+  UseClaim claim = engine.claim(cast ? *cast : *laidOut);
+  if (cast) {
+    claim.caveats.emplace_back(
+        "judged with the operands' dtypes after autocast, which the graph does not show");
+  }
+  if (laidOut && claim.claim == Claim::Depends && use.arg(claim.decidedBy) != nullptr) {
+    claim.reason += fmt::format(
+        " The strides of {} in the file are a choice of the kernels that made it; the device may "
+        "choose others.",
+        claim.decidedBy);
+  }
+  claim.caseIds.clear();
+  if (const auto spec = caseOf(use)) {
+    claim.caseIds.push_back(spec->id());
+  }
+  return claim;
+}
+
 ModelAssessment assessModel(const Model& model, const Target& target, const Database& database,
                             std::string_view today, ClaimEngine& engine,
                             std::map<std::string, Evidence>& evidence) {
@@ -233,13 +264,9 @@ ModelAssessment assessModel(const Model& model, const Target& target, const Data
   assessment.verdict = Verdict::Ready;
   assessment.uses.reserve(model.uses.size());
   const std::vector<AutocastRegion> regions = autocastRegions(model);
+  const Layouts layouts(model, database);
   for (const OpUse& use : model.uses) {
-    const std::optional<OpUse> cast = asAutocastRunsIt(use, regions);
-    assessment.uses.push_back(engine.claim(cast ? *cast : use));
-    if (cast) {
-      assessment.uses.back().caveats.emplace_back(
-          "judged with the operands' dtypes after autocast, which the graph does not show");
-    }
+    assessment.uses.push_back(claimOnDevice(use, regions, layouts, engine));
     const UseClaim& claim = assessment.uses.back();
     ++assessment.counts[claim.claim];
     takeClaim(assessment, claim);

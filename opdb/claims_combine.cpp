@@ -87,14 +87,14 @@ void settleDepends(Judgement& judgement, const OpName& op, const Part& deciding)
   }
 }
 
-/// "A calls B, which <what is said of B>"; two sentences when the reason does not begin with B.
-std::string chained(const std::string& op, const std::string& child, const std::string& reason) {
-  return reason.starts_with(child + " ")
-             ? fmt::format("{} calls {}, which {}", op, child, reason.substr(child.size() + 1))
-             : fmt::format("{} calls {}. {}", op, child, reason);
-}
-
 }  // namespace
+
+std::string chained(const OpName& op, const OpName& child, const std::string& reason) {
+  const std::string name = child.str();
+  return reason.starts_with(name + " ")
+             ? fmt::format("{} calls {}, which {}", op.str(), name, reason.substr(name.size() + 1))
+             : fmt::format("{} calls {}. {}", op.str(), name, reason);
+}
 
 void addLeaf(std::vector<LeafClaim>& leaves, LeafClaim leaf) {
   const auto same = std::ranges::find_if(leaves, [&](const LeafClaim& known) {
@@ -133,8 +133,7 @@ Judgement combine(const OpName& op, const std::vector<Part>& parts) {
   } else {
     judgement.claim = deciding.judgement.claim;
     judgement.decidedBy = deciding.judgement.decidedBy;
-    judgement.reason =
-        chained(op.str(), deciding.expansion->child.str(), deciding.judgement.reason);
+    judgement.reason = chained(op, deciding.expansion->child, deciding.judgement.reason);
   }
   return judgement;
 }

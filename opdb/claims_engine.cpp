@@ -97,6 +97,9 @@ Judgement RuleEngine::judgeOnce(const OpName& op, const PredicateContext& contex
     const bool inPlaceView =
         info->hasTag("inplace_view") && info->dispatchClass != DispatchClass::Kernel;
     if (info->view == ViewClass::View || inPlaceView) {
+      if (auto made = judgeViewOfKernelView(op, *info, context)) {
+        return *std::move(made);
+      }
       return noDeviceWork(
           fmt::format("{} only changes metadata of its tensor: nothing is computed.", op.str()));
     }

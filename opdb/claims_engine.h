@@ -62,6 +62,10 @@ class RuleEngine {
   [[nodiscard]] std::optional<Judgement> judgeViewOrCopy(const OpName& op,
                                                          const PredicateContext& context);
   [[nodiscard]] Judgement judgeKernelView(const OpName& op);
+  /// A view that is composed of a kernel view for these arguments (`real` of a complex tensor):
+  /// the claim of that one.
+  [[nodiscard]] std::optional<Judgement> judgeViewOfKernelView(const OpName& op, const OpInfo& info,
+                                                               const PredicateContext& context);
   [[nodiscard]] std::optional<Judgement> judgeAttention(const OpName& op,
                                                         const PredicateContext& context);
   [[nodiscard]] Judgement judgeFusedAttention(const FeatureRow& choice,
@@ -128,6 +132,9 @@ class RuleEngine {
 [[nodiscard]] bool isCollective(const OpName& op);
 /// Appends a leaf, or widens one of the same operator and claim that is there.
 void addLeaf(std::vector<LeafClaim>& leaves, LeafClaim leaf);
+
+/// "A calls B, which <what is said of B>"; two sentences when the reason does not begin with B.
+[[nodiscard]] std::string chained(const OpName& op, const OpName& child, const std::string& reason);
 
 [[nodiscard]] Judgement noDeviceWork(std::string reason);
 [[nodiscard]] std::optional<bool> boolArgument(const PredicateContext& context,

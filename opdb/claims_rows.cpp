@@ -89,6 +89,17 @@ std::string_view verb(Claim claim) {
   }
 }
 
+bool asksContiguous(const std::string& predicate) {
+  return predicate.find("contiguous(") != std::string::npos;
+}
+
+std::string contiguousRemedy(const OpName& op, const std::string& predicate) {
+  return fmt::format(
+      "Call .contiguous() on the tensors that `{}` names before they reach {}; it costs nothing "
+      "where they are contiguous already.",
+      predicate, op.str());
+}
+
 std::string remedyFor(const OpName& op, Claim claim, const std::string& predicate) {
   switch (claim) {
     case Claim::CpuFallback:
@@ -98,13 +109,18 @@ std::string remedyFor(const OpName& op, Claim claim, const std::string& predicat
           "move it out of the loop.",
           op.str());
     case Claim::Unsupported:
-      return predicate.empty()
-                 ? fmt::format("Replace {} by supported operators, or run that part on the CPU.",
-                               op.str())
+      if (predicate.empty()) {
+        return fmt::format("Replace {} by supported operators, or run that part on the CPU.",
+                           op.str());
+      }
+      return asksContiguous(predicate)
+                 ? contiguousRemedy(op, predicate)
                  : fmt::format(
                        "Change the arguments of {} so that `{}` holds, or run that part on the "
                        "CPU.",
                        op.str(), predicate);
+    case Claim::Depends:
+      return asksContiguous(predicate) ? contiguousRemedy(op, predicate) : std::string();
     case Claim::Unknown:
       return fmt::format(
           "Measure {} on a device and import the result (db import), or import the vendor's "

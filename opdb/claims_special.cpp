@@ -246,6 +246,32 @@ Judgement RuleEngine::judgeKernelView(const OpName& op) {
   return judgement;
 }
 
+std::optional<Judgement> RuleEngine::judgeViewOfKernelView(const OpName& op, const OpInfo& info,
+                                                           const PredicateContext& context) {
+  if (info.dispatchClass != DispatchClass::CompositeImplicit) {
+    return std::nullopt;
+  }
+  for (const Expansion& expansion : expansionsOf(info)) {
+    const OpInfo* child = database_.find(expansion.child);
+    if (child == nullptr || child->view != ViewClass::KernelView) {
+      continue;
+    }
+    const Part part = judgePart(op, expansion, context);
+    if (part.excluded) {
+      continue;
+    }
+    Judgement judgement = part.judgement;
+    addUnique(judgement.used, book_.addExpansion(op, database_.expansions(op).front().source));
+    judgement.reason = chained(op, expansion.child, judgement.reason);
+    if (part.open && judgement.claim != Claim::Unknown) {
+      judgement.claim = Claim::Depends;
+      judgement.decidedBy = part.decidedBy;
+    }
+    return judgement;
+  }
+  return std::nullopt;
+}
+
 const FeatureRow* RuleEngine::feature(std::string_view id) const {
   const FeatureRow* best = nullptr;
   Standing bestStanding;

@@ -18,6 +18,7 @@ using ::testing::HasSubstr;
 using testing::kToday;
 using ::testing::Not;
 using testing::Row;
+using testing::tensor;
 using testing::TestDatabase;
 using testing::use;
 
@@ -95,6 +96,49 @@ TEST(Assess, AUseWithoutEvidenceIsTheWeakest) {
   EXPECT_EQ(model.weakestEvidence, "");
   EXPECT_EQ(model.weakestConfidence, Confidence::None);
   EXPECT_EQ(model.decidingEvidence, "support:1");
+}
+
+/// f(x) -> conv2d, where the file has the result of f not contiguous.
+std::vector<OpUse> convolutionAfter(const std::string& op, OpGroup group, TensorPtr from,
+                                    TensorPtr made) {
+  OpUse first = use(op, {{.name = "self", .value = std::move(from)}});
+  first.group = group;
+  first.outputs = {made};
+  OpUse conv = use("aten::conv2d", {{.name = "input", .value = made},
+                                    {.name = "weight", .value = f32({4, 3, 2, 2})}});
+  return {first, conv};
+}
+
+TEST(Assess, StridesThatAKernelChoseDecideNothing) {
+  const TestDatabase database(
+      {Row{.op = "aten::relu"}, Row{.op = "aten::convolution",
+                                    .predicate = "contiguous(input) && contiguous(weight)",
+                                    .otherwise = "unsupported"}});
+  const TensorPtr plain = f32({1, 3, 8, 8});
+  const auto channelsLast = [] { return tensor(DType::Float32, {1, 3, 8, 8}, {{192, 1, 24, 3}}); };
+  const ModelAssessment byKernel = assessModel(
+      database, "2.0", convolutionAfter("aten::relu", OpGroup::Compute, plain, channelsLast()));
+  EXPECT_EQ(byKernel.uses[1].claim, Claim::Depends);
+  EXPECT_EQ(byKernel.uses[1].decidedBy, "input");
+  EXPECT_THAT(byKernel.uses[1].reason, HasSubstr("choice of the kernels"));
+  EXPECT_THAT(byKernel.uses[1].remedy, HasSubstr(".contiguous()"));
+  EXPECT_FALSE(byKernel.uses[1].caseIds.empty());
+
+  const ModelAssessment byView = assessModel(
+      database, "2.0", convolutionAfter("aten::view", OpGroup::View, plain, channelsLast()));
+  EXPECT_EQ(byView.uses[1].claim, Claim::Unsupported) << "a view of an input is the model's own";
+
+  auto chain = convolutionAfter("aten::relu", OpGroup::Compute, plain, channelsLast());
+  const auto viewed = convolutionAfter("aten::view", OpGroup::View,
+                                       std::get<TensorPtr>(chain[0].outputs[0]), plain);
+  chain.pop_back();
+  chain.insert(chain.end(), viewed.begin(), viewed.end());
+  EXPECT_EQ(assessModel(database, "2.0", chain).uses[2].claim, Claim::Depends)
+      << "contiguous in the file only because the kernel's choice was undone";
+
+  const ModelAssessment straight = assessModel(
+      database, "2.0", convolutionAfter("aten::relu", OpGroup::Compute, plain, f32({1, 3, 8, 8})));
+  EXPECT_EQ(straight.uses[1].claim, Claim::Decomposed);
 }
 
 struct OneUse {

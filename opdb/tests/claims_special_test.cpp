@@ -80,6 +80,21 @@ TEST(KernelViews, AreCopiesThatLoseWrites) {
       << "absence of a later release proves nothing";
 }
 
+TEST(KernelViews, AreFoundBelowACompositeView) {
+  const auto realOf = [](TensorPtr self) {
+    return use("aten::real", {{.name = "self", .value = std::move(self)}});
+  };
+  const TestDatabase without({complete("aten::relu")});
+  const UseClaim lost = claimOf(without, "1.0", realOf(tensor(DType::Complex64, {2})));
+  EXPECT_EQ(lost.claim, Claim::CpuFallbackView) << "a write through it is lost";
+  EXPECT_THAT(lost.reason, HasSubstr("aten::real calls aten::view_as_real, which is a view"));
+  EXPECT_EQ(claimOf(without, "1.0", realOf(f32({2}))).claim, Claim::NoDeviceWork)
+      << "a real tensor is returned as it is";
+  EXPECT_EQ(claimOf(without, "1.0", realOf(unknownTensor())).claim, Claim::Depends);
+  const TestDatabase with({complete("aten::view_as_real")});
+  EXPECT_EQ(claimOf(with, "1.0", realOf(tensor(DType::Complex64, {2}))).claim, Claim::Native);
+}
+
 OpUse reshape(TensorPtr self) {
   return use("aten::reshape", {{.name = "self", .value = std::move(self)}});
 }
