@@ -12,14 +12,12 @@
 namespace neuroncheck::cli {
 
 /// Exit codes of every command (docs/cli.md).
-enum ExitCode : int {
-  kExitOk = 0,
-  kExitFindings = 1,
-  kExitInput = 2,
-  kExitUnavailable = 3,
-  kExitInternal = 4,
-  kExitNothing = 5,
-};
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFindings = 1;
+inline constexpr int kExitInput = 2;
+inline constexpr int kExitUnavailable = 3;
+inline constexpr int kExitInternal = 4;
+inline constexpr int kExitNothing = 5;
 
 /// The exit code an Error stands for.
 [[nodiscard]] int exitCodeOf(ErrorCode code);
