@@ -28,15 +28,37 @@ void asDynamicShape(RuleRun& run, Finding& finding) {
   }
 }
 
-void dataDependentSize(RuleRun& run, const OpUse& use) {
-  const bool isNew = !run.has("NC303");
-  Finding& finding = run.finding("NC303");
+/// Where a size that depends on data comes from.
+enum class SizeFrom : std::uint8_t {
+  Result,  ///< the operator computes it, and the host waits for it
+  Number,  ///< a number that the host has read before (item(), the size of an earlier result)
+};
+
+std::string sizeMessage(bool eager, SizeFrom from) {
+  if (from == SizeFrom::Result) {
+    return eager ? "The host waits for the size of these results, and every new size compiles the "
+                   "operators behind them again."
+                 : "The size of these results is known only when they are computed; a compiled "
+                   "graph needs fixed sizes.";
+  }
+  return std::string(
+             "These results take their size from a number that the host has read from the "
+             "device before") +
+         (eager ? ": every new one compiles the operators behind them again."
+                : "; a compiled graph needs fixed sizes.");
+}
+
+void dataDependentSize(RuleRun& run, const OpUse& use, SizeFrom from) {
+  const std::string_view key = from == SizeFrom::Number ? "number" : "";
+  const bool isNew = !run.has("NC303", key);
+  Finding& finding = run.finding("NC303", key);
   if (isNew) {
-    finding.message =
-        run.eager() ? "The host waits for the size of these results, and every new size compiles "
-                      "the operators behind them again."
-                    : "The size of these results is known only when they are computed; a compiled "
-                      "graph needs fixed sizes.";
+    finding.message = sizeMessage(run.eager(), from);
+    if (from == SizeFrom::Number) {
+      finding.remedy =
+          "Keep the size fixed: take it from a Python number or an input, or compute the full size "
+          "and mask what is not wanted with torch.where.";
+    }
     asDynamicShape(run, finding);
   }
   std::string results;
@@ -94,8 +116,9 @@ bool hasUnshapedResult(const OpUse& use) {
   return unshaped;
 }
 
-/// Does a result tensor have an unbacked symbol that no argument has?
-bool makesNewSize(const OpUse& use, SymbolTable& table) {
+/// Does a result tensor have an unbacked symbol that no argument has, or, when numbers do not
+/// count, no tensor argument?
+bool makesNewSize(const OpUse& use, SymbolTable& table, bool numbersCount) {
   std::set<std::uint32_t> after;
   for (const ArgValue& output : use.outputs) {
     forEachTensor(output, [&](const TensorValue& tensor) {
@@ -111,7 +134,14 @@ bool makesNewSize(const OpUse& use, SymbolTable& table) {
   }
   std::set<std::uint32_t> before;
   for (const Argument& argument : use.args) {
-    table.collect(argument.value, before);
+    if (numbersCount) {
+      table.collect(argument.value, before);
+    } else {
+      forEachTensor(argument.value, [&](const TensorValue& tensor) {
+        const SymbolTable::Ids& ids = table.of(tensor);
+        before.insert(ids.begin(), ids.end());
+      });
+    }
   }
   return !std::ranges::includes(before, after);
 }
@@ -149,7 +179,7 @@ HostWait hostWaitOf(const RuleRun& run, const OpUse& use, SymbolTable& table) {
     return HostWait::Read;
   }
   const bool unknownSize = hasUnshapedResult(use) && hasTag(run, use, "dynamic_output_shape");
-  return unknownSize || makesNewSize(use, table) ? HostWait::Size : HostWait::None;
+  return unknownSize || makesNewSize(use, table, true) ? HostWait::Size : HostWait::None;
 }
 
 void runDataDependentRules(RuleRun& run) {
@@ -157,9 +187,12 @@ void runDataDependentRules(RuleRun& run) {
   for (const OpUse& use : run.model().uses) {
     switch (hostWaitOf(run, use, table)) {
       case HostWait::None:
+        if (makesNewSize(use, table, false)) {
+          dataDependentSize(run, use, SizeFrom::Number);
+        }
         break;
       case HostWait::Size:
-        dataDependentSize(run, use);
+        dataDependentSize(run, use, SizeFrom::Result);
         break;
       case HostWait::BooleanIndex:
         booleanIndex(run, use);

@@ -198,8 +198,10 @@ void runShapeRules(RuleRun& run) {
   for (std::uint32_t id = 0; id < touched.size(); ++id) {
     const Touched& one = touched[id];
     const bool idle = one.uses.empty() && (run.eager() || one.inputs.empty());
-    if (table.unbacked(id) || idle) {
-      continue;  // sizes that depend on data have a rule of their own
+    // Sizes that depend on data have a rule of their own, at the operator that makes them; no
+    // operator makes those of an input.
+    if ((table.unbacked(id) && one.inputs.empty()) || idle) {
+      continue;
     }
     if (!basis) {
       basis = basisOf(run);

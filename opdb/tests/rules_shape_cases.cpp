@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tuple>
+
 #include "opdb/tests/rules_case.h"
 
 namespace neuroncheck::opdb::test {
@@ -49,6 +51,37 @@ std::vector<RuleCase> shapeCases() {
                    b.add("aten::where.self");
                  },
                  Severity::Error});
+  // A number that the host has read becomes the size of a view or of a new tensor.
+  const ArgValue read = SymIntValue{symbol("u0"), "item"};
+  const ArgValue shape = std::vector<SymIntValue>{{symbol("u0"), "item"}, {SymInt(4), {}}};
+  for (const auto& [op, given, size] :
+       {std::tuple(std::string("aten::narrow"), std::string("length"), read),
+        std::tuple(std::string("aten::slice.Tensor"), std::string("end"), read),
+        std::tuple(std::string("aten::zeros"), std::string("size"), shape)}) {
+    for (const bool compiled : {false, true}) {
+      const auto make = [=](const std::string& result) {
+        return [=](InventoryBuilder& b, Target& t) {
+          t.mode = compiled ? ExecutionMode::Compile : ExecutionMode::Eager;
+          b.add(op, {{given, size}}, {sized(result)});
+        };
+      };
+      // Sizes that an input brings along are no data.
+      out.push_back(
+          {"NC303", make("u0"), make("s0"), compiled ? Severity::Error : Severity::Warning});
+    }
+  }
+  // No operator makes the size of an input, even where torch knows no bound of it.
+  for (const std::string rule : {"NC301", "NC302"}) {
+    const auto make = [rule](bool entering) {
+      return [rule, entering](InventoryBuilder& b, Target& t) {
+        t.mode = rule == "NC301" ? ExecutionMode::Compile : ExecutionMode::Eager;
+        b.input("x", entering ? sized("u0") : tensor(DType::Float32));
+        b.add("aten::relu", {{"self", sized("u0")}}, {sized("u0")});
+      };
+    };
+    out.push_back(
+        {rule, make(true), make(false), rule == "NC301" ? Severity::Error : Severity::Warning});
+  }
   for (const std::string op : {"aten::index.Tensor", "aten::index_put_", "aten::index_put"}) {
     out.push_back({"NC304",
                    [op](auto& b, auto&) { b.add(op, {{"indices", indexList(DType::Bool)}}); },
