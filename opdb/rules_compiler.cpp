@@ -19,6 +19,16 @@ bool isLossy(std::string_view code) {
   return std::ranges::find(kLossy, code) != kLossy.end();
 }
 
+/// What to do about one operator where the rule's own remedy does not fit it; empty where it does.
+std::string_view ownRemedy(std::string_view code, std::string_view op) {
+  if (code == "NCC_EVRF029" && op.find("topk") != std::string_view::npos) {
+    return "Users saw top-k refused, because it becomes a sort: try it on the device. If it is "
+           "refused, use max or argmax (once for each value of a small k), or compute this part on "
+           "the CPU on purpose.";
+  }
+  return {};
+}
+
 bool decomposesComplex(const Release* release) {
   // From torch 2.13 torch.compile may rewrite complex numbers before lowering.
   if (release == nullptr) {
@@ -102,8 +112,8 @@ void CompilerRules::select() {
 void CompilerRules::activate(const CompilerRule& row) {
   const std::string what = fmt::format("{}: {}", row.code, row.title);
   if (!row.machineCheckable || row.targets.empty()) {
-    run_.notChecked(what, row.note.empty() ? "no graph decides it" : row.note,
-                    "compile the model with the vendor's compiler");
+    run_.undecidable(what, row.note.empty() ? "no graph decides it" : row.note,
+                     "compile the model with the vendor's compiler");
     return;
   }
   const RuleInfo* info = ruleOfCode(row.code);
@@ -112,8 +122,8 @@ void CompilerRules::activate(const CompilerRule& row) {
   }
   auto predicate = Predicate::parse(row.predicate.empty() ? "true" : row.predicate);
   if (!predicate) {
-    run_.notChecked(what, "its condition cannot be read: " + predicate.error().message,
-                    "correct the row of the database");
+    run_.undecidable(what, "its condition cannot be read: " + predicate.error().message,
+                     "correct the row of the database");
     return;
   }
   const ActiveRule rule{
@@ -197,11 +207,15 @@ Severity CompilerRules::severityOfHit(const ActiveRule& rule, const UseClaim* cl
   return capped(severity, rule.standing);
 }
 
-void CompilerRules::hit(const ActiveRule& rule, FindingPlace place, Severity severity) {
+void CompilerRules::hit(const ActiveRule& rule, FindingPlace place, Severity severity,
+                        std::string_view op) {
   const CompilerRule& row = *rule.row;
   const RuleInfo* info = ruleOfCode(row.code);
   const std::string_view id = info == nullptr ? std::string_view("NC299") : info->id;
-  const std::string key = info == nullptr ? row.code : std::string();
+  // Uses that are refused never share a finding, and so a headline, with those that are not.
+  const std::string_view own = ownRemedy(row.code, op);
+  const std::string key = fmt::format("{} {} {}", info == nullptr ? row.code : std::string(),
+                                      static_cast<int>(severity), own);
   const bool isNew = !run_.has(id, key);
   Finding& finding = run_.finding(id, key);
   if (isNew) {
@@ -213,6 +227,11 @@ void CompilerRules::hit(const ActiveRule& rule, FindingPlace place, Severity sev
                     hearsay ? "is reported to refuse" : "refuses", row.title, row.code);
     if (!row.note.empty() && row.note != "as above") {
       finding.message += fmt::format(" Note: {}.", row.note);
+    }
+    finding.remedy = own.empty() ? finding.remedy : own;
+    if (severity == Severity::Note) {
+      finding.message += " These uses are computed on the CPU, where the compiler never sees them.";
+      finding.remedy = "Nothing as long as they stay on the CPU. For the device: " + finding.remedy;
     }
     finding.evidence.push_back(
         run_.addEvidence(Evidence{.id = "rule:" + row.code,
@@ -226,7 +245,6 @@ void CompilerRules::hit(const ActiveRule& rule, FindingPlace place, Severity sev
                                   .status = "unsupported",
                                   .note = row.title}));
   }
-  finding.severity = std::max(finding.severity, severity);
   finding.places.push_back(std::move(place));
 }
 

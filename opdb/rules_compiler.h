@@ -61,7 +61,8 @@ class CompilerRules {
                  bool certain);
   void applyToInputs();
   [[nodiscard]] bool isSymbolic(const TensorValue& tensor);
-  void hit(const ActiveRule& rule, FindingPlace place, Severity severity);
+  /// `op` is the operator that the row names: the use's, or a leaf of it; empty for an input.
+  void hit(const ActiveRule& rule, FindingPlace place, Severity severity, std::string_view op);
   [[nodiscard]] Severity severityOfHit(const ActiveRule& rule, const UseClaim* claim) const;
   [[nodiscard]] std::string argumentDetail(const ActiveRule& rule, const OpUse& use);
   [[nodiscard]] std::vector<const ActiveRule*> rulesFor(const OpName& op) const;

@@ -52,7 +52,7 @@ void CompilerRules::applyToAll(const OpUse& use) {
         return truthFor(i, one, symbolic) == Truth::True;
       };
       hit(rule, run_.place(use, run_.tensorDetail(use, concerns)),
-          severityOfHit(rule, run_.claim(use)));
+          severityOfHit(rule, run_.claim(use)), use.op.str());
     }
   }
 }
@@ -67,7 +67,7 @@ void CompilerRules::applyToInputs() {
           // What is done with it decides more; that is judged at its uses.
           hit(everywhere_[i],
               run_.place(input.name, fmt::format("the input is {}", run_.tensorText(tensor))),
-              Severity::Warning);
+              Severity::Warning, {});
         }
       }
     });
@@ -124,7 +124,8 @@ void CompilerRules::applyTargeted(const OpUse& use) {
         open(rule->row->code, use.op.str(), fmt::format("'{}' is not known", result.undecidedBy),
              use);
       } else if (result.truth == Truth::True) {
-        hit(*rule, run_.place(use, argumentDetail(*rule, use)), severityOfHit(*rule, claim));
+        hit(*rule, run_.place(use, argumentDetail(*rule, use)), severityOfHit(*rule, claim),
+            use.op.str());
       }
     }
   }
@@ -210,7 +211,7 @@ void CompilerRules::judgeLeaf(const OpUse& use, const OpName& leaf, const Predic
     } else if (result.truth == Truth::True) {
       const Severity severity = severityOfHit(*rule, run_.claim(use));
       hit(*rule, run_.place(use, fmt::format("{} {}", certain ? "calls" : "may call", leaf.str())),
-          certain ? severity : std::min(severity, Severity::Warning));
+          certain ? severity : std::min(severity, Severity::Warning), leaf.str());
     }
   }
 }

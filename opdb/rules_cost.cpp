@@ -174,10 +174,14 @@ class CaseKeys {
   std::unordered_map<std::string, std::size_t> specs_;
 };
 
-bool isOnDevice(const UseClaim* claim) {
-  return claim == nullptr ||
-         (claim->claim != Claim::CpuFallback && claim->claim != Claim::CpuFallbackView &&
-          claim->claim != Claim::NoDeviceWork);
+/// Is the use compiled for the device? What may be a view or a copy is where its claim says so.
+bool isCompiled(const OpUse& use, const UseClaim* claim) {
+  if (claim == nullptr) {
+    return isDeviceWork(use.group);
+  }
+  const bool onDevice = claim->claim == Claim::Native || claim->claim == Claim::Decomposed ||
+                        claim->claim == Claim::Unknown || claim->claim == Claim::Depends;
+  return onDevice && touchesDevice(use.group);
 }
 
 void compiles(RuleRun& run) {
@@ -189,7 +193,7 @@ void compiles(RuleRun& run) {
   std::map<std::string, std::int64_t> byOperator;
   std::int64_t uses = 0;
   for (const OpUse& use : run.model().uses) {
-    if (!isDeviceWork(use.group) || !isOnDevice(run.claim(use))) {
+    if (!isCompiled(use, run.claim(use))) {
       continue;
     }
     ++uses;
@@ -213,10 +217,9 @@ void compiles(RuleRun& run) {
   }
   Finding& finding = run.finding("NC803");
   finding.message = fmt::format(
-      "{} of device work make {} of operator, types, shapes and arguments ({}); eager mode "
-      "compiles "
-      "each once, and a composite once for each operator below it.",
-      counted(uses, "use", "uses"),
+      "{} {} of operator, types, shapes and arguments ({}); eager mode compiles each once, and a "
+      "composite once for each operator below it.",
+      counted(uses, "use of device work makes", "uses of device work make"),
       counted(static_cast<std::int64_t>(distinct.size()), "distinct case", "distinct cases"), top);
 }
 

@@ -302,8 +302,14 @@ bool draws(const OpUse& use) {
          });
 }
 
-std::optional<std::string> random(RuleRun& /*run*/, const OpUse& use) {
-  if (!draws(use)) {
+/// Claimed to be done by the device itself, or not at all.
+bool needsNoHost(const UseClaim* claim) {
+  return claim != nullptr && (claim->claim == Claim::Native || claim->claim == Claim::Decomposed ||
+                              claim->claim == Claim::NoDeviceWork);
+}
+
+std::optional<std::string> random(RuleRun& run, const OpUse& use) {
+  if (!draws(use) || needsNoHost(run.claim(use))) {
     return std::nullopt;
   }
   const Argument* generator = use.arg("generator");
@@ -422,7 +428,7 @@ void runFeatureRules(RuleRun& run) {
     const auto* const known = std::ranges::find_if(
         kOutsideGraph, [&row](const OutsideGraph& outside) { return outside.feature == row.id; });
     const bool outside = known != kOutsideGraph.end();
-    run.notChecked(
+    run.undecidable(
         fmt::format("feature {}: {}", row.id, row.message),
         outside ? std::string(known->why) : "this version has no code for this rule",
         outside ? std::string(known->how) : fmt::format("look for it by hand: {}", row.appliesTo));

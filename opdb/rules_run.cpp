@@ -2,6 +2,7 @@
 #include "opdb/rules_run.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -44,6 +45,21 @@ void cut(std::string& text, std::size_t limit) {
   }
   text.resize(end);
   text += "...";
+}
+
+constexpr std::string_view kTorchsOwn = "torch's own file";
+
+std::string withMark(std::string detail, std::string_view mark) {
+  detail += detail.empty() ? "" : ", ";
+  return detail.append(mark);
+}
+
+/// A frame of torch without the folder torch is installed in.
+SourcePlace torchsPlace(SourcePlace place) {
+  if (const std::size_t at = place.file.rfind("-packages/torch/"); at != std::string::npos) {
+    place.file.erase(0, place.file.find('/', at) + 1);
+  }
+  return place;
 }
 
 }  // namespace
@@ -165,19 +181,47 @@ bool RuleRun::has(std::string_view rule, std::string_view key) const {
 
 FindingPlace RuleRun::place(const OpUse& use, std::string detail) const {
   cut(detail, kMaxDetail);
+  if (!use.source.known() && use.lastFrame.known()) {
+    detail = withMark(std::move(detail), kTorchsOwn);
+  }
   return {.model = model_.name,
           .node = use.node,
           .op = use.op.str(),
-          .source = use.source,
+          .source = use.source.known() ? use.source : torchsPlace(use.lastFrame),
           .detail = std::move(detail)};
 }
 
-FindingPlace RuleRun::place(const HigherOrderUse& use, std::string detail) const {
+const SourcePlace* RuleRun::firstPlaceInside(const HigherOrderUse& use) {
+  if (!firstPlaces_) {
+    firstPlaces_.emplace();
+    for (const OpUse& inner : model_.uses) {
+      // Of a graph that is known already, all outer ones are known too.
+      std::string graph = inner.source.known() ? inner.graph : std::string();
+      while (!graph.empty() && firstPlaces_->try_emplace(graph, &inner.source).second) {
+        graph.resize(graph.rfind('/') == std::string::npos ? 0 : graph.rfind('/'));
+      }
+    }
+  }
+  for (const Argument& argument : use.args) {
+    const auto* graph = std::get_if<GraphRef>(&argument.value);
+    const auto found = graph == nullptr ? firstPlaces_->end() : firstPlaces_->find(graph->path);
+    if (found != firstPlaces_->end()) {
+      return found->second;
+    }
+  }
+  return nullptr;
+}
+
+FindingPlace RuleRun::place(const HigherOrderUse& use, std::string detail) {
   cut(detail, kMaxDetail);
+  const SourcePlace* inside = use.source.known() ? nullptr : firstPlaceInside(use);
+  if (inside != nullptr) {
+    detail = withMark(std::move(detail), "the line of the first operator inside");
+  }
   return {.model = model_.name,
           .node = use.node,
           .op = use.name,
-          .source = use.source,
+          .source = inside != nullptr ? *inside : use.source,
           .detail = std::move(detail)};
 }
 
@@ -193,6 +237,12 @@ FindingPlace RuleRun::place(std::string_view node, std::string detail) const {
 void RuleRun::notChecked(std::string what, std::string why, std::string how) {
   if (notCheckedSeen_.insert(what + '\0' + why).second) {
     notChecked_.push_back({.what = std::move(what), .why = std::move(why), .how = std::move(how)});
+  }
+}
+
+void RuleRun::undecidable(std::string what, std::string why, std::string how) {
+  if (notCheckedSeen_.insert(what + '\0' + why).second) {
+    undecidable_.push_back({.what = std::move(what), .why = std::move(why), .how = std::move(how)});
   }
 }
 
@@ -288,6 +338,7 @@ RuleResults RuleRun::take() {
            std::tuple(a.severity, std::string_view(b.rule));
   });
   results.notChecked = std::move(notChecked_);
+  std::ranges::move(undecidable_, std::back_inserter(results.notChecked));
   // Evidence that was looked at but led to nothing is left out.
   std::set<std::string> used;
   for (const Finding& finding : results.findings) {
@@ -363,7 +414,12 @@ std::optional<bool> boolOf(const Argument* argument) {
 
 std::string whereText(const OpUse& use) {
   const std::string node = use.node.empty() ? use.op.str() : use.node;
-  return use.source.known() ? fmt::format("{} ({})", node, use.source.str()) : node;
+  if (use.source.known()) {
+    return fmt::format("{} ({})", node, use.source.str());
+  }
+  return use.lastFrame.known()
+             ? fmt::format("{} ({}, {})", node, torchsPlace(use.lastFrame).str(), kTorchsOwn)
+             : node;
 }
 
 }  // namespace neuroncheck::opdb

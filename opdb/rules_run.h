@@ -61,12 +61,18 @@ class RuleRun {
   /// remedy).
   Finding& finding(std::string_view rule, std::string_view key = {});
   [[nodiscard]] bool has(std::string_view rule, std::string_view key = {}) const;
+  /// The source line of the use; where no frame lies outside torch, torch's own, said in `detail`.
   [[nodiscard]] FindingPlace place(const OpUse& use, std::string detail = {}) const;
-  [[nodiscard]] FindingPlace place(const HigherOrderUse& use, std::string detail = {}) const;
+  /// The same; where the file has no line of it, that of the first operator inside, said in
+  /// `detail`.
+  [[nodiscard]] FindingPlace place(const HigherOrderUse& use, std::string detail = {});
   /// A place outside the operators: a graph input, parameter or buffer.
   [[nodiscard]] FindingPlace place(std::string_view node, std::string detail) const;
 
+  /// What of this model stays open.
   void notChecked(std::string what, std::string why, std::string how);
+  /// A rule that no file decides, or that this version has no code for; listed after all others.
+  void undecidable(std::string what, std::string why, std::string how);
   /// "float32[4, 8]", cut where it is long. Each tensor's text is made once, so that many uses of
   /// one huge tensor stay cheap.
   [[nodiscard]] const std::string& tensorText(const TensorValue& tensor);
@@ -81,11 +87,12 @@ class RuleRun {
   template <typename Wanted>
   [[nodiscard]] std::string tensorDetail(const OpUse& use, Wanted wanted);
 
-  /// Targets sorted, findings sorted by severity and id.
+  /// Targets sorted, findings sorted by severity and id, rules that no file decides last.
   [[nodiscard]] RuleResults take();
 
  private:
   void describe(std::string& out, std::string_view name, const TensorValue& tensor);
+  [[nodiscard]] const SourcePlace* firstPlaceInside(const HigherOrderUse& use);
 
   const Model& model_;
   const std::vector<UseClaim>& claims_;
@@ -94,12 +101,15 @@ class RuleRun {
   const Release* release_ = nullptr;
   std::map<std::pair<std::string, std::string>, Finding> findings_;
   std::vector<NotChecked> notChecked_;
+  std::vector<NotChecked> undecidable_;
   std::set<std::string> notCheckedSeen_;
   std::map<std::string, Evidence> evidence_;
   std::unordered_map<const TensorValue*, std::string> tensorTexts_;
   std::unordered_map<const SymExpr*, std::string> exprTexts_;
   std::unordered_map<const SymExpr*, SymRange> bounds_;
   std::unordered_map<std::string, const OpInfo*> mutable infos_;
+  /// First known source line of each graph, those within it included; null until asked for.
+  std::optional<std::unordered_map<std::string, const SourcePlace*>> firstPlaces_;
 };
 
 /// Dimensions a tensor of torch can have; a file may say more.

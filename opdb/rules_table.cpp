@@ -102,9 +102,10 @@ constexpr auto kRules = std::to_array<RuleInfo>({
      {},
      "NCC_EVRF022"},
     {"NC257",
-     "Compiler: sort",
+     "Compiler: sort and top-k",
      kWarning,
-     "Users saw sort refused. Try it on the device, or use topk of a small k on floats.",
+     "Users saw sort refused: try it on the device. If it is refused, use max, min or argmax where "
+     "they are enough, or compute this part on the CPU on purpose.",
      {},
      "NCC_EVRF029"},
     {"NC258",

@@ -16,6 +16,13 @@ Make use(std::string op, InventoryBuilder::Given given = {}) {
   };
 }
 
+Make claimed(const Make& make, Claim claim) {
+  return [make, claim](InventoryBuilder& b, Target& t) {
+    make(b, t);
+    b.claim().claim = claim;
+  };
+}
+
 Make compiled(const Make& make) {
   return [make](InventoryBuilder& b, Target& t) {
     compile(t);
@@ -84,17 +91,18 @@ void addOperators(std::vector<RuleCase>& out) {
         "aten::blackman_window", "aten::kaiser_window"}) {
     out.push_back({"NC507", use(op), use("aten::ones"), Severity::Error});
   }
-  out.push_back({"NC202",
-                 [](auto& b, auto&) {
-                   b.add("aten::roll");
-                   b.claim().claim = Claim::CpuFallback;
-                 },
-                 use("aten::roll"), Severity::Warning});
-  out.push_back({"NC519", use("aten::randn"),
-                 use("aten::scaled_dot_product_attention", attention(heads(512))),
+  out.push_back({"NC202", claimed(use("aten::roll"), Claim::CpuFallback), use("aten::roll"),
                  Severity::Warning});
-  out.push_back(
-      {"NC519", use("aten::bernoulli"), compiled(use("aten::bernoulli")), Severity::Warning});
+  const Make bernoulli = claimed(use("aten::bernoulli"), Claim::Unknown);
+  out.push_back({"NC519", claimed(use("aten::randn"), Claim::CpuFallback),
+                 claimed(use("aten::scaled_dot_product_attention", attention(heads(512))),
+                         Claim::CpuFallback),
+                 Severity::Warning});
+  out.push_back({"NC519", bernoulli, compiled(bernoulli), Severity::Warning});
+  for (const Claim own : {Claim::Native, Claim::Decomposed, Claim::NoDeviceWork}) {
+    out.push_back({"NC519", claimed(use("aten::dropout"), Claim::CpuFallback),
+                   claimed(use("aten::dropout"), own), Severity::Warning});
+  }
 }
 
 void addTypes(std::vector<RuleCase>& out) {

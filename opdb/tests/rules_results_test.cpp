@@ -294,6 +294,8 @@ TEST(RuleCosts, EqualOperatorsShareOneCompile) {
                 b.add("aten::relu");
               }),
               HasSubstr("2 uses of device work make 1 distinct case "));
+  EXPECT_THAT(count([](InventoryBuilder& b, Target&) { b.add("aten::relu"); }),
+              HasSubstr("1 use of device work makes 1 distinct case "));
   EXPECT_THAT(count([](InventoryBuilder& b, Target&) {
                 b.add("aten::add.Tensor");
                 b.add("aten::add.Tensor", {{"alpha", integer(2)}});
