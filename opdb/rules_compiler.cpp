@@ -228,6 +228,9 @@ void CompilerRules::hit(const ActiveRule& rule, FindingPlace place, Severity sev
     if (!row.note.empty() && row.note != "as above") {
       finding.message += fmt::format(" Note: {}.", row.note);
     }
+    if (op.empty()) {
+      finding.message += " Here it only enters the graph: what is done with it decides.";
+    }
     finding.remedy = own.empty() ? finding.remedy : own;
     if (severity == Severity::Note) {
       finding.message += " These uses are computed on the CPU, where the compiler never sees them.";

@@ -31,12 +31,13 @@ void runOpenClaims(RuleRun& run) {
   }
   for (const auto& [key, entry] : open) {
     const auto& [op, claim, argument] = key;
+    // What to do about an operator that may be refused checks nothing.
+    const bool checks = claim == Claim::Unknown && !entry.remedy.empty();
     run.notChecked(
         fmt::format("{} ({})", op, counted(entry.count, "use", "uses")),
         fmt::format("claim {}: {} First at {}.", name(claim), entry.reason, entry.where),
-        entry.remedy.empty()
-            ? "import the vendor's operator table, probe the installed backend, or run the case"
-            : entry.remedy);
+        !checks ? "import the vendor's operator table, probe the installed backend, or run the case"
+                : entry.remedy);
   }
 }
 

@@ -54,9 +54,9 @@ std::string withMark(std::string detail, std::string_view mark) {
   return detail.append(mark);
 }
 
-/// A frame of torch without the folder torch is installed in.
-SourcePlace torchsPlace(SourcePlace place) {
-  if (const std::size_t at = place.file.rfind("-packages/torch/"); at != std::string::npos) {
+/// Without the folder that Python packages are installed in.
+SourcePlace withoutFolder(SourcePlace place) {
+  if (const std::size_t at = place.file.rfind("-packages/"); at != std::string::npos) {
     place.file.erase(0, place.file.find('/', at) + 1);
   }
   return place;
@@ -187,7 +187,7 @@ FindingPlace RuleRun::place(const OpUse& use, std::string detail) const {
   return {.model = model_.name,
           .node = use.node,
           .op = use.op.str(),
-          .source = use.source.known() ? use.source : torchsPlace(use.lastFrame),
+          .source = use.source.known() ? use.source : withoutFolder(use.lastFrame),
           .detail = std::move(detail)};
 }
 
@@ -415,10 +415,10 @@ std::optional<bool> boolOf(const Argument* argument) {
 std::string whereText(const OpUse& use) {
   const std::string node = use.node.empty() ? use.op.str() : use.node;
   if (use.source.known()) {
-    return fmt::format("{} ({})", node, use.source.str());
+    return fmt::format("{} ({})", node, withoutFolder(use.source).str());
   }
   return use.lastFrame.known()
-             ? fmt::format("{} ({}, {})", node, torchsPlace(use.lastFrame).str(), kTorchsOwn)
+             ? fmt::format("{} ({}, {})", node, withoutFolder(use.lastFrame).str(), kTorchsOwn)
              : node;
 }
 

@@ -50,7 +50,11 @@ std::vector<RuleCase> costCases() {
   out.push_back({"NC801", weights(17, "trn1"), weights(16, "trn1"), Severity::Warning});
   out.push_back({"NC802", weights(7), weights(6), Severity::Note});
   out.push_back({"NC803", [](auto& b, auto&) { b.add("aten::relu"); },
-                 [](auto& b, auto&) { b.add("aten::transpose.int"); }, Severity::Note});
+                 [](auto& b, auto&) {
+                   b.add("aten::transpose.int");
+                   b.claim().claim = Claim::NoDeviceWork;
+                 },
+                 Severity::Note});
   out.push_back({"NC804", [](auto& b, auto&) { b.add("aten::item"); },
                  [](auto& b, auto&) { b.add("aten::sum"); }, Severity::Note});
   out.push_back(

@@ -98,6 +98,8 @@ TEST(RulePlaces, FallBackToTorchsOwnFile) {
     b.model().uses.back().source = {};
     b.model().uses.back().lastFrame = {"torch/nn/modules/activation.py", 7};
     b.add("aten::item").lastFrame = {"torch/nn/functional.py", 99};
+    b.add("aten::neg").source = {"/usr/lib/python3/dist-packages/pkg/net.py", 4};
+    b.claim().claim = Claim::Unknown;
   });
   const Finding* finding = find(results.findings, "NC305");
   ASSERT_NE(finding, nullptr);
@@ -109,6 +111,9 @@ TEST(RulePlaces, FallBackToTorchsOwnFile) {
       results.notChecked, [](const NotChecked& one) { return one.what.starts_with("aten::relu"); });
   ASSERT_NE(open, results.notChecked.end());
   EXPECT_THAT(open->why, HasSubstr("relu_1 (torch/nn/modules/activation.py:7, torch's own file)"));
+  EXPECT_TRUE(std::ranges::any_of(results.notChecked, [](const NotChecked& one) {
+    return one.why.find("neg_3 (pkg/net.py:4)") != std::string::npos;
+  }));
 }
 
 TEST(RulePlaces, AHigherOrderOperatorStandsWhereItsFirstOperatorDoes) {
@@ -148,6 +153,22 @@ TEST(RuleOpen, WhatConcernsTheModelComesFirst) {
   EXPECT_GE(lastOwn, 2U) << "stored values, activations and the open claim";
   EXPECT_LT(lastOwn, firstRule);
   EXPECT_LT(firstRule, results.notChecked.size());
+}
+
+TEST(RuleOpen, AWayAroundIsNoCheck) {
+  const auto how = [](Claim claim) {
+    const RuleResults results = run([claim](InventoryBuilder& b, Target&) {
+      b.add("aten::relu");
+      b.claim().claim = claim;
+      b.claim().remedy = "Ask the vendor, or replace it.";
+    });
+    const auto open = std::ranges::find_if(results.notChecked, [](const NotChecked& one) {
+      return one.what.starts_with("aten::relu");
+    });
+    return open == results.notChecked.end() ? std::string() : open->how;
+  };
+  EXPECT_EQ(how(Claim::Unknown), "Ask the vendor, or replace it.");
+  EXPECT_THAT(how(Claim::Depends), HasSubstr("run the case"));
 }
 
 TEST(RuleTexts, TwoSourcesThatDisagreeAreToldApart) {
