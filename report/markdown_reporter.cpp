@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "report/summary.h"
+#include "report/tally.h"
 #include "report/text.h"
 
 namespace neuroncheck::report {
@@ -82,12 +83,8 @@ void writeFindings(const ModelView& view, bool all, std::ostream& out) {
     fmt::print(out, "- **{} {}** {}: {}", name(finding->severity), markdown(finding->rule),
                markdown(finding->title), markdown(finding->message));
     if (!finding->places.empty()) {
-      std::vector<std::string> places;
-      for (const FindingPlace& place : finding->places) {
-        places.push_back(placeText(place));
-      }
       fmt::print(out, " At ");
-      writePlaces(places, all, out);
+      writePlaces(placesOf(*finding), all, out);
       fmt::print(out, ".");
     }
     fmt::print(out, "{}\n", finding->remedy.empty() ? "" : " *Do:* " + markdown(finding->remedy));
@@ -100,7 +97,9 @@ void writeOperators(const std::vector<OperatorRow>& rows, std::ostream& out) {
              "dtypes | evidence |\n"
              "|---|---|---:|---|---|\n");
   for (const OperatorRow& row : rows) {
-    fmt::print(out, "| {} | {} | {} | {} | {} |\n", name(row.claim), code(row.op), row.uses.size(),
+    const std::string refused = refusedText(row);
+    fmt::print(out, "| {}{} | {} | {} | {} | {} |\n", name(row.claim),
+               refused.empty() ? "" : markdown("; " + refused), code(row.op), row.uses.size(),
                fmt::join(row.dtypes, ", "), confidenceText(row.confidence, row.stale, row.ageDays));
   }
   fmt::print(out, "\n</details>\n");
@@ -115,8 +114,7 @@ void writeNotChecked(const RunRecord& record, const ModelView& view, bool all, s
   fmt::print(out, " ({}).", questions.front().second);
   const auto& rules = view.judged->notChecked;
   if (!all && !rules.empty()) {
-    fmt::print(out, " Besides, {} that no file can decide.",
-               counted(rules.size(), "rule", "rules"));
+    fmt::print(out, " Besides, {} (`-v` lists them).", counted(rules.size(), "point", "points"));
   }
   fmt::print(out, "\n");
   for (std::size_t index = 0; all && index < rules.size(); ++index) {
@@ -163,12 +161,12 @@ void writePortfolio(const RunRecord& record, const std::vector<ModelView>& views
              "\n| verdict | model | ok | cpu | no | ? | weakest evidence "
              "|\n|---|---|---:|---:|---:|---:|---|\n");
   for (const ModelView& view : views) {
-    const Tally tally = tallyOf(view.judged->counts);
+    const Tally tally = effectiveTally(view);
     fmt::print(out, "| {} | {} | {} | {} | {} | {} | {}{} |\n", name(view.judged->verdict),
                code(view.label), tally.native, tally.fallback, tally.refused, tally.open,
                name(view.judged->weakestConfidence), view.judged->anyStale ? ", stale" : "");
   }
-  const auto ranked = rankBlockers(record);
+  const auto ranked = blockersByWorst(record);
   if (ranked.empty()) {
     return;
   }

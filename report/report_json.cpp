@@ -5,6 +5,7 @@
 
 #include "core/run_json.h"
 #include "report/summary.h"
+#include "report/tally.h"
 
 namespace neuroncheck::report {
 namespace {
@@ -152,7 +153,7 @@ Json footerToJson(const RunRecord& record) {
     }
   }
   Json blockers = Json::array();
-  for (const Blocker& blocker : rankBlockers(record)) {
+  for (const Blocker& blocker : blockersByWorst(record)) {
     blockers.push_back(
         {{"what", blocker.what},
          {"title", blocker.title.empty() ? Json(nullptr) : Json(blocker.title)},

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
+#include "report/tally.h"
 #include "report/text.h"
 
 namespace neuroncheck::report {
@@ -83,6 +85,13 @@ std::string releaseOf(const Target& target) {
   return target.release.empty() ? target.answeringRelease : target.release;
 }
 
+/// Without the folder that Python packages are installed in: it tells nothing of the model.
+std::string placeText(const SourcePlace& place) {
+  const std::string text = place.str();
+  const std::size_t at = text.rfind("-packages/");
+  return at == std::string::npos ? text : text.substr(text.find('/', at) + 1);
+}
+
 std::string defaulted(bool isDefault) { return isDefault ? " (default)" : ""; }
 
 /// A path as a shell reads it.
@@ -119,6 +128,7 @@ std::vector<ModelView> modelViews(const RunRecord& record) {
 std::vector<OperatorRow> operatorRows(const ModelView& view) {
   std::map<std::pair<int, std::string>, OperatorRow> rows;
   std::map<std::pair<int, std::string>, std::set<std::string>> reasons;
+  const auto refusing = refusingRules(view);
   for (const UseClaim& claim : view.judged->uses) {
     if (claim.use >= view.model->uses.size()) {
       continue;
@@ -134,6 +144,9 @@ std::vector<OperatorRow> operatorRows(const ModelView& view) {
     reasons[key].insert(claim.reason);
     row.otherReasons = reasons[key].size() - 1;
     addUse(row, use, claim);
+    for (const std::string& rule : refusing[claim.use]) {
+      ++row.refusedBy[rule];
+    }
   }
   std::vector<OperatorRow> out;
   for (auto& [key, row] : rows) {
@@ -143,33 +156,6 @@ std::vector<OperatorRow> operatorRows(const ModelView& view) {
     return rankOf(a.claim) != rankOf(b.claim) ? rankOf(a.claim) < rankOf(b.claim)
                                               : a.uses.size() > b.uses.size();
   });
-  return out;
-}
-
-Tally tallyOf(const std::map<Claim, std::int64_t>& counts) {
-  Tally out;
-  for (const auto& [claim, count] : counts) {
-    switch (claim) {
-      case Claim::NoDeviceWork:
-        out.noWork += count;
-        break;
-      case Claim::Native:
-      case Claim::Decomposed:
-        out.native += count;
-        break;
-      case Claim::CpuFallback:
-        out.fallback += count;
-        break;
-      case Claim::CpuFallbackView:
-      case Claim::Unsupported:
-        out.refused += count;
-        break;
-      case Claim::Depends:
-      case Claim::Unknown:
-        out.open += count;
-        break;
-    }
-  }
   return out;
 }
 
@@ -203,19 +189,32 @@ std::string headline(Verdict verdict) {
   return "BLOCKED";
 }
 
+namespace {
+
+std::string ofWhichRefused(std::int64_t count, std::int64_t refused) {
+  if (refused <= 0) {
+    return "";
+  }
+  return refused >= count ? ", but refused by an error finding"
+                          : fmt::format(", {} of them refused by an error finding", refused);
+}
+
+}  // namespace
+
 std::vector<std::pair<std::int64_t, std::string>> verdictParts(const ModelView& view) {
   const Tally tally = tallyOf(view.judged->counts);
+  const Tally errors = refusedByFindings(view);
   const bool unconfirmed = view.judged->verdict == Verdict::ReadyUnconfirmed;
   std::vector<std::pair<std::int64_t, std::string>> out;
-  for (const auto& [count, words] :
-       {std::pair(tally.refused, "refused, or would give wrong results"),
-        std::pair(tally.open, "open: no evidence decides"),
-        std::pair(tally.fallback, "computed on the CPU, through the fallback"),
-        std::pair(tally.native,
-                  unconfirmed ? "native, some on evidence that is stale or low" : "native"),
-        std::pair(tally.noWork, "no device work")}) {
+  for (const auto& [count, errorsAmong, words] :
+       {std::tuple(tally.refused, std::int64_t{0}, "refused, or would give wrong results"),
+        std::tuple(tally.open, errors.open, "open: no evidence decides"),
+        std::tuple(tally.fallback, errors.fallback, "computed on the CPU, through the fallback"),
+        std::tuple(tally.native, errors.native,
+                   unconfirmed ? "native, some on evidence that is stale or low" : "native"),
+        std::tuple(tally.noWork, std::int64_t{0}, "no device work")}) {
     if (count > 0) {
-      out.emplace_back(count, words);
+      out.emplace_back(count, std::string(words) + ofWhichRefused(count, errorsAmong));
     }
   }
   return out;
@@ -328,7 +327,7 @@ std::vector<std::pair<std::string, std::string>> openQuestions(const RunRecord& 
 std::vector<std::pair<std::string, std::string>> nextSteps(const RunRecord& record,
                                                            const std::vector<ModelView>& views) {
   std::vector<std::pair<std::string, std::string>> out;
-  const auto blockers = rankBlockers(record);
+  const auto blockers = blockersByWorst(record);
   const auto op =
       std::ranges::find_if(blockers, [](const Blocker& b) { return b.kind == "operator"; });
   if (op != blockers.end()) {
@@ -369,11 +368,64 @@ std::string reasonOf(const OperatorRow& row) {
   return named ? row.reason.substr(row.op.size() + 1) : row.reason;
 }
 
+std::string decidesText(const OperatorRow& row) {
+  if (row.decidedBy.empty()) {
+    return "";
+  }
+  // The word for arguments of which the catalogue does not say which one decides.
+  if (row.decidedBy == "arguments") {
+    return "an argument; the catalogue does not say which";
+  }
+  return (row.decidedBy == "chip" ? "the " : "argument ") + row.decidedBy;
+}
+
+std::string refusedText(const OperatorRow& row) {
+  if (row.claim == Claim::Unsupported || row.claim == Claim::CpuFallbackView) {
+    return "";  // its claim says so already
+  }
+  std::string all;
+  std::string some;
+  for (const auto& [rule, uses] : row.refusedBy) {
+    if (uses >= row.uses.size()) {
+      all += (all.empty() ? "refused by " : " and ") + rule;
+    } else {
+      some += fmt::format("{}{} of {} uses refused by {}", some.empty() ? "" : ", ", uses,
+                          row.uses.size(), rule);
+    }
+  }
+  return all + (all.empty() || some.empty() ? "" : ", ") + some;
+}
+
+std::vector<std::string> nativeCaveats(const std::vector<OperatorRow>& rows) {
+  std::vector<std::string> out;
+  std::set<std::string> seen;
+  for (const OperatorRow& row : rows) {
+    if (row.claim != Claim::Native && row.claim != Claim::Decomposed) {
+      continue;
+    }
+    for (const std::string& caveat : row.caveats) {
+      const bool named = caveat.starts_with(row.op + ": ") || caveat.starts_with(row.op + " ");
+      if (std::string line = named ? caveat : row.op + ": " + caveat; seen.insert(line).second) {
+        out.push_back(std::move(line));
+      }
+    }
+  }
+  return out;
+}
+
+std::string placeText(const OpUse& use) {
+  if (use.source.known()) {
+    return placeText(use.source);
+  }
+  return use.lastFrame.known() ? placeText(use.lastFrame) + " (torch's own file)"
+                               : "node " + use.node;
+}
+
 std::vector<std::string> placesOf(const OperatorRow& row) {
   std::vector<std::string> out;
   std::set<std::string> seen;
   for (const OpUse* use : row.uses) {
-    std::string place = use->source.known() ? use->source.str() : "node " + use->node;
+    std::string place = placeText(*use);
     if (seen.insert(place).second) {
       out.push_back(std::move(place));
     }
@@ -381,9 +433,27 @@ std::vector<std::string> placesOf(const OperatorRow& row) {
   return out;
 }
 
+std::vector<std::string> placesOf(const Finding& finding) {
+  std::vector<std::pair<std::string, std::size_t>> places;
+  std::map<std::string, std::size_t> known;
+  for (const FindingPlace& place : finding.places) {
+    const auto [found, isNew] = known.try_emplace(placeText(place), places.size());
+    if (isNew) {
+      places.emplace_back(found->first, 0);
+    }
+    ++places[found->second].second;
+  }
+  std::vector<std::string> out;
+  out.reserve(places.size());
+  for (const auto& [text, uses] : places) {
+    out.push_back(uses == 1 ? text : fmt::format("{} ({} uses)", text, uses));
+  }
+  return out;
+}
+
 std::string placeText(const FindingPlace& place) {
-  std::string out =
-      place.source.known() ? place.source.str() : (place.node.empty() ? "" : "node " + place.node);
+  std::string out = place.source.known() ? placeText(place.source)
+                                         : (place.node.empty() ? "" : "node " + place.node);
   if (!place.op.empty()) {
     out += (out.empty() ? "" : ": ") + place.op;
   }

@@ -36,22 +36,11 @@ struct OperatorRow {
   std::string remedy;
   std::vector<LeafClaim> missing;  ///< leaves that are not native, each once
   std::vector<std::string> caveats;
+  /// Rules of severity error that name some of the uses, with how many.
+  std::map<std::string, std::size_t> refusedBy;
 };
 /// Worst claim first, then most uses, then by name.
 [[nodiscard]] std::vector<OperatorRow> operatorRows(const ModelView& view);
-
-/// Uses by what they mean for the device: work that is native or decomposed, on the CPU, refused,
-/// open, and no work.
-struct Tally {
-  std::int64_t native = 0;
-  std::int64_t fallback = 0;
-  std::int64_t refused = 0;  ///< unsupported, or a view whose writes would be lost
-  std::int64_t open = 0;     ///< unknown or depends
-  std::int64_t noWork = 0;
-
-  [[nodiscard]] std::int64_t all() const { return native + fallback + refused + open + noWork; }
-};
-[[nodiscard]] Tally tallyOf(const std::map<Claim, std::int64_t>& counts);
 
 /// All findings of the model and of its file, worst first.
 [[nodiscard]] std::vector<const Finding*> findingsOf(const ModelView& view);
@@ -94,9 +83,20 @@ struct Tally {
 
 /// The reason without the operator's own name in front, which stands beside it.
 [[nodiscard]] std::string reasonOf(const OperatorRow& row);
-/// The places of a row, each source line once: "models/net.py:12". Uses without a place give "node
-/// conv2d".
+/// What would decide an open claim, as a sentence; empty when nothing is named.
+[[nodiscard]] std::string decidesText(const OperatorRow& row);
+/// "refused by NC254", "2 of 3 uses refused by NC254"; empty when no finding of severity error
+/// names a use, or when the claim is a refusal itself.
+[[nodiscard]] std::string refusedText(const OperatorRow& row);
+/// Caveats of the operators that are native or decomposed, each line once.
+[[nodiscard]] std::vector<std::string> nativeCaveats(const std::vector<OperatorRow>& rows);
+/// "models/net.py:12", without the folder that packages are installed in. Where the file has no
+/// line outside torch: torch's own, marked as such, else "node conv2d".
+[[nodiscard]] std::string placeText(const OpUse& use);
+/// The places of a row, each once.
 [[nodiscard]] std::vector<std::string> placesOf(const OperatorRow& row);
+/// The places of a finding; uses that read the same are one, with their number.
+[[nodiscard]] std::vector<std::string> placesOf(const Finding& finding);
 /// "models/net.py:12: aten::add, input 1 is int64[4, 8]".
 [[nodiscard]] std::string placeText(const FindingPlace& place);
 

@@ -17,8 +17,8 @@ constexpr std::size_t kShownPlaces = 3;
 constexpr std::size_t kShownOpenRules = 4;
 constexpr std::size_t kWideEnoughForReasons = 110;
 
-std::string more(std::size_t count, std::string_view what) {
-  return fmt::format("+{} more {} (-v shows all)", count, what);
+std::string more(std::size_t count, std::string_view one, std::string_view many) {
+  return fmt::format("+{} more {} (-v shows all)", count, count == 1 ? one : many);
 }
 
 /// The first places, or all with -v, as one text.
@@ -71,7 +71,9 @@ void writeVerdict(TerminalPage& page, const RunRecord& record, const ModelView& 
   page.line(fmt::format("  {} of {}:", counted(view.model->uses.size(), "use", "uses"),
                         counted(operators, "operator", "operators")));
   for (const auto& [count, words] : verdictParts(view)) {
-    page.line(fmt::format("  {:>6} {}", count, words));
+    const std::string number = std::to_string(count);
+    page.paragraph(number.size() < 8 ? 8 - number.size() : 0, number + " " + words,
+                   number.size() + 1);
   }
   if (const std::size_t errors = errorCount(view); errors > 0) {
     page.line("  " + counted(errors, "finding is", "findings are") + " of severity error.");
@@ -110,8 +112,8 @@ void writeBlocker(TerminalPage& page, const OperatorRow& row) {
       page.field("  needs", fmt::format("{}: {}", leaf.op, name(leaf.claim)), kLabel);
     }
   }
-  if (!row.decidedBy.empty()) {
-    page.field("  decides", "argument " + row.decidedBy, kLabel);
+  if (const std::string decides = decidesText(row); !decides.empty()) {
+    page.field("  decides", decides, kLabel);
   }
   if (!row.remedy.empty()) {
     page.field("  do", row.remedy, kLabel);
@@ -137,7 +139,7 @@ void writeBlockers(TerminalPage& page, std::string_view title, const std::vector
     writeBlocker(page, *blockers[index]);
   }
   if (shown < blockers.size()) {
-    page.line("  " + more(blockers.size() - shown, "operators"));
+    page.line("  " + more(blockers.size() - shown, "operator", "operators"));
   }
 }
 
@@ -172,14 +174,19 @@ void writeRow(TerminalPage& page, const OperatorRow& row, const TableWidths& wid
       row.uses.size(), padded(shortened(dtypesText(row), widths.dtypes), widths.dtypes));
   const std::string evidence = confidenceText(row.confidence, row.stale, row.ageDays);
   const std::string reason = printable(reasonOf(row));
-  if (page.width() >= kWideEnoughForReasons && !reason.empty()) {
+  const bool beside = page.width() >= kWideEnoughForReasons && !reason.empty();
+  if (beside) {
     text += padded(evidence, widths.evidence) + "  ";
-    page.line(text + shortened(reason, page.width() - columns(text)));
-    return;
   }
-  page.line(text + shortened(evidence, page.width() - columns(text)));
-  if (standsInTheWay(row.claim) && !reason.empty()) {
-    page.line(page.inked(Ink::Dim, "      " + shortened(reason, page.width() - 6)));
+  page.line(text + shortened(beside ? reason : evidence, page.width() - columns(text)));
+  const auto below = [&page](const std::string& more) {
+    page.line(page.inked(Ink::Dim, "      " + shortened(more, page.width() - 6)));
+  };
+  if (!beside && standsInTheWay(row.claim) && !reason.empty()) {
+    below(reason);
+  }
+  if (const std::string refused = refusedText(row); !refused.empty()) {
+    below(printable(refused));
   }
 }
 
@@ -222,15 +229,12 @@ void writeOperators(TerminalPage& page, const std::vector<OperatorRow>& rows) {
 }
 
 void writeCaveats(TerminalPage& page, const std::vector<OperatorRow>& rows) {
-  bool first = true;
-  for (const OperatorRow& row : rows) {
-    for (const std::string& caveat : row.caveats) {
-      if (first) {
-        page.heading("CAVEATS OF NATIVE OPERATORS");
-        first = false;
-      }
-      page.paragraph(2, row.op + ": " + caveat, 4);
-    }
+  const std::vector<std::string> caveats = nativeCaveats(rows);
+  if (!caveats.empty()) {
+    page.heading("CAVEATS OF NATIVE OPERATORS");
+  }
+  for (const std::string& caveat : caveats) {
+    page.paragraph(2, caveat, 4);
   }
 }
 
@@ -240,17 +244,14 @@ void writeFinding(TerminalPage& page, const Finding& finding) {
       "  {} {}{}  {}", page.inked(inkOf(finding.severity), name(finding.severity)),
       printable(finding.rule), printable(code), page.inked(Ink::Bold, printable(finding.title))));
   page.paragraph(6, finding.message);
-  std::vector<std::string> places;
-  for (const FindingPlace& place : finding.places) {
-    places.push_back(placeText(place));
-  }
+  const std::vector<std::string> places = placesOf(finding);
   const std::size_t shown =
       page.verbosity() > 0 ? places.size() : std::min(places.size(), kShownPlaces);
   for (std::size_t index = 0; index < shown; ++index) {
     page.paragraph(6, "at " + places[index], 3);
   }
   if (shown < places.size()) {
-    page.line("      " + more(places.size() - shown, "places"));
+    page.line("      " + more(places.size() - shown, "place", "places"));
   }
   if (!finding.remedy.empty()) {
     page.paragraph(6, "do " + finding.remedy, 3);
@@ -307,7 +308,7 @@ void writeNotChecked(TerminalPage& page, const RunRecord& record, const ModelVie
     }
   }
   if (shown < rules.size()) {
-    page.line("  " + more(rules.size() - shown, "rules that no file can decide"));
+    page.line("  " + more(rules.size() - shown, "point", "points"));
   }
 }
 
@@ -324,11 +325,12 @@ void writeUses(TerminalPage& page, const ModelView& view) {
         arguments += (arguments.empty() ? "" : ", ") + argument.name + "=" + text(argument.value);
       }
     }
-    page.paragraph(2,
-                   fmt::format("{} {}({}) {}{}", name(claim.claim), use.op.str(), arguments,
-                               use.source.known() ? "at " + use.source.str() : "node " + use.node,
-                               use.graph.empty() ? "" : " in " + use.graph),
-                   4);
+    page.paragraph(
+        2,
+        fmt::format("{} {}({}) {}{}", name(claim.claim), use.op.str(), arguments,
+                    (use.source.known() || use.lastFrame.known() ? "at " : "") + placeText(use),
+                    use.graph.empty() ? "" : " in " + use.graph),
+        4);
   }
 }
 

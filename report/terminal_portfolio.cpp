@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "report/tally.h"
 #include "report/terminal_reporter.h"
 #include "report/text.h"
 
@@ -42,24 +42,32 @@ void writeSummary(TerminalPage& page, const RunRecord& record,
   page.field("Not checked", "whether models compile, run on the device, and agree in numbers");
 }
 
-/// What a model needs, most wanted first, cut after a few.
-std::string blockersText(const RunRecord& record, const ModelView& view,
-                         const std::vector<Blocker>& ranked) {
-  std::vector<std::string> names;
-  for (const Blocker& blocker : ranked) {
-    if (std::ranges::find(blocker.models, modelLabel(*view.input, *view.judged)) !=
-        blocker.models.end()) {
-      names.push_back(blocker.title.empty() ? blocker.what
-                                            : fmt::format("{} ({})", blocker.what, blocker.title));
+/// What stands in the way of a model, worst first: as many as fit, at most a few, at least one.
+/// Titles of findings only where there is room for them; the ranking below has them.
+std::string blockersText(const ModelView& view, const std::vector<Blocker>& ranked,
+                         std::size_t room) {
+  const auto blockers = blockersOf(view, ranked);
+  const auto first = [&blockers](std::size_t shown, bool titles) {
+    std::string out;
+    for (std::size_t index = 0; index < shown; ++index) {
+      const Blocker& one = *blockers[index];
+      out += (index == 0 ? "in the way: " : ", ") + printable(one.what) +
+             (titles && !one.title.empty() ? " (" + printable(one.title) + ")" : "");
     }
+    const std::size_t rest = blockers.size() - shown;
+    return rest == 0 ? out : out + fmt::format(", +{} more", rest);
+  };
+  std::size_t shown = std::min(blockers.size(), kShownBlockers);
+  if (shown == 0) {
+    return "";
   }
-  const std::size_t shown = record.inputs.empty() ? 0 : std::min(names.size(), kShownBlockers);
-  std::string out = fmt::format(
-      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-  if (shown < names.size()) {
-    out += fmt::format(", +{} more", names.size() - shown);
+  if (std::string whole = first(shown, true); columns(whole) <= room) {
+    return whole;
   }
-  return out;
+  while (shown > 1 && columns(first(shown, false)) > room) {
+    --shown;
+  }
+  return first(shown, false);
 }
 
 std::string weakestWord(const ModelView& view) {
@@ -97,8 +105,8 @@ struct ModelTable {
 };
 
 void writeModelRow(TerminalPage& page, const ModelTable& table, const ModelView& view,
-                   const std::string& label, const std::string& blockers) {
-  const Tally tally = tallyOf(view.judged->counts);
+                   const std::string& label, const std::vector<Blocker>& ranked) {
+  const Tally tally = effectiveTally(view);
   page.line(fmt::format("  {} {}{:>5}{:>5}{:>5}{:>5}  {}",
                         page.inked(inkOf(view.judged->verdict),
                                    padded(name(view.judged->verdict), ModelTable::kVerdict)),
@@ -106,15 +114,16 @@ void writeModelRow(TerminalPage& page, const ModelTable& table, const ModelView&
                         tally.fallback, tally.refused, tally.open,
                         table.narrow ? "" : weakestWord(view)));
   std::string second = table.narrow ? "evidence " + weakestWord(view) : "";
-  if (!blockers.empty()) {
-    second += (second.empty() ? "needs " : "; needs ") + printable(blockers);
+  const std::size_t room = page.width() - 6 - std::min(page.width() - 6, columns(second) + 2);
+  if (const std::string blockers = blockersText(view, ranked, room); !blockers.empty()) {
+    second += (second.empty() ? "" : "; ") + blockers;
   }
   if (!second.empty()) {
     page.line(page.inked(Ink::Dim, "      " + shortened(second, page.width() - 6)));
   }
 }
 
-void writeTable(TerminalPage& page, const RunRecord& record, std::vector<ModelView> views,
+void writeTable(TerminalPage& page, std::vector<ModelView> views,
                 const std::vector<Blocker>& ranked) {
   std::ranges::stable_sort(views, [](const ModelView& a, const ModelView& b) {
     return a.judged->verdict > b.judged->verdict;
@@ -134,13 +143,12 @@ void writeTable(TerminalPage& page, const RunRecord& record, std::vector<ModelVi
                             padded("verdict", ModelTable::kVerdict), padded("model", table.label),
                             "ok", "cpu", "no", "?", table.narrow ? "" : "weakest")));
   for (std::size_t index = 0; index < views.size(); ++index) {
-    writeModelRow(page, table, views[index], labels[index],
-                  blockersText(record, views[index], ranked));
+    writeModelRow(page, table, views[index], labels[index], ranked);
   }
   page.paragraph(2,
-                 "Uses: ok is native or decomposed, cpu runs on the host, no is refused or a view "
-                 "whose writes would be lost, "
-                 "? is not known. Uses without device work are not counted.");
+                 "Uses: ok is native or decomposed, cpu runs on the host, no is refused, by its "
+                 "claim or by a finding of severity error, or a view whose writes would be lost, ? "
+                 "is not known. Uses without device work are not counted.");
 }
 
 void writeRanking(TerminalPage& page, const std::vector<Blocker>& ranked) {
@@ -170,19 +178,21 @@ void writeRanking(TerminalPage& page, const std::vector<Blocker>& ranked) {
   if (shown < ranked.size()) {
     page.line(fmt::format("  +{} more (-v shows all)", ranked.size() - shown));
   }
-  page.paragraph(2,
-                 "\"alone\" counts the models that would be ready, or ready but unconfirmed, "
-                 "without this one.");
+  page.paragraph(
+      2,
+      "Refusals come first, then what is not known, then what runs on the CPU. \"alone\" "
+      "counts the models that would be ready, or ready but unconfirmed, without this "
+      "one.");
 }
 
 }  // namespace
 
 void writePortfolio(TerminalPage& page, const RunRecord& record,
                     const std::vector<ModelView>& views) {
-  const std::vector<Blocker> ranked = rankBlockers(record);
+  const std::vector<Blocker> ranked = blockersByWorst(record);
   writeSummary(page, record, views);
   if (!views.empty()) {
-    writeTable(page, record, views, ranked);
+    writeTable(page, views, ranked);
   }
   writeRanking(page, ranked);
   writeUnread(page, record);

@@ -16,6 +16,8 @@
 namespace neuroncheck::report {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -146,6 +148,166 @@ TEST(Reporter, EveryReportForPeopleSaysWhatWasNotChecked) {
           << sample.name << " " << format;
     }
   }
+}
+
+/// Makes a finding of severity error name the first `count` uses of an operator.
+void refuse(RunRecord& record, const std::string& op, std::size_t count) {
+  ModelAssessment& judged = record.inputs[0].assessment.models[0];
+  Finding& finding = judged.findings.emplace_back();
+  finding.severity = Severity::Error;
+  finding.rule = "NC254";
+  finding.title = "Refused";
+  for (const OpUse& use : record.inputs[0].inventory.models[0].uses) {
+    if (use.op.str() == op && count > 0) {
+      --count;
+      finding.places.push_back({judged.model, use.node, op, use.source, ""});
+    }
+  }
+  judged.verdict = record.inputs[0].assessment.verdict = Verdict::Blocked;
+}
+
+TEST(Report, AUseThatAFindingRefusesDoesNotLookFine) {
+  RunRecord record = samples::unconfirmed();
+  refuse(record, "aten::addmm", 2);
+  const std::string one = written(record, "terminal");
+  EXPECT_THAT(one, HasSubstr("7 native, 2 of them refused by an error finding"));
+  EXPECT_THAT(one, HasSubstr("      2 of 6 uses refused by NC254\n"));
+  EXPECT_THAT(written(record, "md"),
+              AllOf(HasSubstr("7 native, 2 of them refused by an error finding"),
+                    HasSubstr("| native; 2 of 6 uses refused by NC254 | `aten::addmm`")));
+  EXPECT_EQ(Json::parse(written(record, "json"))["counts"]["native"], 7) << "claims stay";
+  record.inputs.push_back(samples::ready().inputs[0]);
+  EXPECT_THAT(written(record, "terminal"), ContainsRegex("gpt2_tiny.pt2 +5 +0 +2 +0 "));
+  EXPECT_THAT(written(record, "md"), HasSubstr("`models/gpt2_tiny.pt2` | 5 | 0 | 2 | 0 |"));
+}
+
+TEST(Report, AClaimThatRefusesIsNotRefusedTwice) {
+  RunRecord record = samples::blocked();
+  refuse(record, "aten::lstm.input", 1);
+  EXPECT_THAT(written(record, "terminal"), Not(HasSubstr("refused by")));
+  record.inputs.push_back(samples::ready().inputs[0]);
+  EXPECT_THAT(written(record, "terminal"), ContainsRegex("lstm.pt2 +20 +14 +1 +3 "));
+}
+
+TEST(Report, AllUsesRefusedIsSaidWithoutANumber) {
+  RunRecord record = samples::open();
+  refuse(record, "corpuslib::scaled_relu", 1);
+  refuse(record, "aten::upsample_bilinear2d.vec", 1);
+  EXPECT_THAT(written(record, "terminal"),
+              HasSubstr("2 open: no evidence decides, but refused by an error finding"));
+}
+
+TEST(Report, AUseWithoutALineIsFoundByItsNode) {
+  RunRecord record = samples::unconfirmed();
+  refuse(record, "aten::silu", 1);
+  record.inputs[0].inventory.models[0].uses.back().source = {};
+  record.inputs[0].assessment.models[0].findings.back().places[0].source = {"torch/nn/act.py", 3};
+  EXPECT_THAT(written(record, "terminal"), HasSubstr("      refused by NC254\n"));
+  record.inputs[0].inventory.models[0].uses.back().source = {"models/net.py", 99};
+  EXPECT_THAT(written(record, "terminal"), Not(HasSubstr("refused by NC254\n"))) << "another line";
+}
+
+TEST(Report, NextIsAnOperatorOfTheWorstClaim) {
+  RunRecord record = samples::unknownRelease();
+  ModelAssessment& judged = record.inputs[0].assessment.models[0];
+  EXPECT_THAT(written(record, "terminal"), HasSubstr("db show aten::roll"));
+  judged.uses[2].claim = Claim::Unknown;  // the sort, behind two rolls on the CPU
+  EXPECT_THAT(written(record, "terminal"), HasSubstr("db show aten::sort"));
+}
+
+TEST(Report, WhatStandsInTheWayIsWhatTheOperatorIsInThatModel) {
+  RunRecord record = samples::unknownRelease();
+  record.inputs.push_back(record.inputs[0]);
+  record.inputs[1].inventory.path = "models/other.pt2";
+  record.inputs[0].assessment.models[0].uses[2].claim = Claim::Unknown;      // sort
+  record.inputs[1].assessment.models[0].uses[0].claim = Claim::Unsupported;  // roll
+  const std::string text = written(record, "terminal");
+  EXPECT_THAT(text, ContainsRegex("swin.pt2[^\n]*\n +in the way: aten::sort, aten::roll"));
+  EXPECT_THAT(text, ContainsRegex("other.pt2[^\n]*\n +in the way: aten::roll, aten::sort"));
+}
+
+TEST(Report, ARowNamesSeveralFindingsBeforeTheirTitles) {
+  RunRecord record = samples::unconfirmed();
+  record.inputs.push_back(samples::ready().inputs[0]);
+  refuse(record, "aten::silu", 1);
+  EXPECT_THAT(written(record, "terminal"), HasSubstr("\n      in the way: NC254 (Refused)\n"));
+  for (const char* rule : {"NC207", "NC303"}) {
+    refuse(record, "aten::silu", 1);
+    record.inputs[0].assessment.models[0].findings.back().rule = rule;
+    record.inputs[0].assessment.models[0].findings.back().title = std::string(50, 't');
+  }
+  EXPECT_THAT(written(record, "terminal"), HasSubstr("\n      in the way: NC207, NC254, NC303\n"));
+}
+
+TEST(Report, CaveatsAreOfNativeOperatorsAndSaidOnce) {
+  RunRecord record = samples::unconfirmed();
+  ModelAssessment& judged = record.inputs[0].assessment.models[0];
+  judged.uses[0].caveats = {"aten::addmm: the vendor's test is skipped"};
+  judged.uses[1].claim = Claim::Decomposed;
+  judged.uses[1].caveats = judged.uses[0].caveats;
+  judged.uses[2].caveats = {"below it: slow"};
+  judged.uses[6].claim = Claim::Depends;
+  judged.uses[6].caveats = {"a caveat of what may not run"};
+  const std::string text = written(record, "terminal");
+  const std::string line = "\n  aten::addmm: the vendor's test is skipped\n";
+  ASSERT_THAT(text, HasSubstr(line));
+  EXPECT_EQ(text.find(line), text.rfind(line));
+  EXPECT_THAT(text, HasSubstr("\n  aten::addmm: below it: slow\n"));
+  EXPECT_THAT(text, Not(HasSubstr("may not run")));
+}
+
+TEST(Report, AnArgumentThatIsNotNamedReadsAsASentence) {
+  RunRecord record = samples::open();
+  UseClaim& depends = record.inputs[0].assessment.models[0].uses[1];
+  EXPECT_THAT(written(record, "terminal"), HasSubstr("decides  argument antialias\n"));
+  depends.decidedBy = "arguments";
+  EXPECT_THAT(written(record, "terminal"),
+              HasSubstr("decides  an argument; the catalogue does not say which\n"));
+  depends.decidedBy = "chip";
+  EXPECT_THAT(written(record, "terminal"), HasSubstr("decides  the chip\n"));
+}
+
+TEST(Report, OnePlaceMoreIsOnePlace) {
+  RunRecord record = samples::unconfirmed();
+  refuse(record, "aten::addmm", 4);
+  EXPECT_THAT(written(record, "terminal"), HasSubstr("+1 more place (-v shows all)"));
+  refuse(record, "aten::addmm", 5);
+  EXPECT_THAT(written(record, "terminal"), HasSubstr("+2 more places (-v shows all)"));
+}
+
+TEST(Report, PlacesThatReadTheSameAreOne) {
+  RunRecord record = samples::unconfirmed();
+  refuse(record, "aten::addmm", 6);
+  for (FindingPlace& place : record.inputs[0].assessment.models[0].findings.back().places) {
+    place.source.line = std::max<std::int64_t>(place.source.line, 13);
+  }
+  for (const char* format : {"terminal", "md"}) {
+    EXPECT_THAT(written(record, format), HasSubstr("models/net.py:13: aten::addmm (4 uses)"));
+  }
+  EXPECT_THAT(written(record, "terminal"), Not(HasSubstr("more place")));
+}
+
+TEST(Report, PlacesFallBackToTorchsOwnFile) {
+  RunRecord record = samples::open();
+  OpUse& use = record.inputs[0].inventory.models[0].uses[0];
+  use.source = {"/opt/python/site-packages/transformers/qwen.py", 5};
+  EXPECT_THAT(written(record, "terminal"), HasSubstr("at       transformers/qwen.py:5\n"));
+  use.source = {};
+  use.lastFrame = {"/opt/python/site-packages/torch/nn/functional.py", 8};
+  EXPECT_THAT(written(record, "terminal"),
+              HasSubstr("at       torch/nn/functional.py:8 (torch's own file)\n"));
+  use.lastFrame = {};
+  EXPECT_THAT(written(record, "terminal"), HasSubstr("at       node scaled_relu_0\n"));
+}
+
+TEST(Report, AVerdictWithoutDecidingEvidenceNamesNone) {
+  RunRecord record = samples::open();
+  ASSERT_EQ(record.inputs[0].assessment.models[0].decidingEvidence, "");
+  for (const char* format : {"terminal", "md"}) {
+    EXPECT_THAT(written(record, format), Not(HasSubstr("rests on"))) << format;
+  }
+  record.inputs[0].assessment.models[0].decidingEvidence = "support:1";
+  EXPECT_THAT(written(record, "terminal"), HasSubstr("the verdict rests on"));
 }
 
 TEST(JsonReport, KeepsNonFiniteNumbersAndEveryUse) {
