@@ -370,6 +370,7 @@ void begin(RuleRun& run, const FeatureAnswer& answer, std::string_view rule) {
   if (answer.standing == RowStanding::Later) {
     finding.message += fmt::format(" (said of the later release {} only)", answer.row->release);
   }
+  finding.message += finding.message.ends_with('.') ? "" : ".";
   finding.evidence.push_back(answer.evidence);
 }
 

@@ -186,6 +186,8 @@ TEST(RuleTexts, TwoSourcesThatDisagreeAreToldApart) {
   EXPECT_THAT(message("aten::roll", Claim::CpuFallback, "NC202"),
               AllOf(HasSubstr("computes these operators on the CPU"),
                     HasSubstr("warning is no list of them")));
+  EXPECT_THAT(message("aten::hann_window", Claim::Unsupported, "NC507"),
+              ::testing::EndsWith("not supported."));
 }
 
 }  // namespace
