@@ -271,6 +271,7 @@ ModelAssessment assessModel(const Model& model, const Target& target, const Data
     ++assessment.counts[claim.claim];
     takeClaim(assessment, claim);
   }
+  assessment.notChecked = targetNotes(target, database);  // first: they concern every answer
   const std::vector<OpUse> hidden = hiddenUses(model);
   for (const OpUse& use : hidden) {
     takeHidden(assessment, use, engine.claim(use));
@@ -289,7 +290,6 @@ ModelAssessment assessModel(const Model& model, const Target& target, const Data
   }
   assessment.findings = std::move(rules.findings);
   std::ranges::move(rules.notChecked, std::back_inserter(assessment.notChecked));
-  std::ranges::move(targetNotes(target, database), std::back_inserter(assessment.notChecked));
   evidence.merge(rules.evidence);
   nameEvidence(assessment, engine.evidence());
   return assessment;
