@@ -76,6 +76,18 @@ Result<std::string> wordsMember(const Json& object, const char* key) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
+/// Empties a predicate of a row that does not fit its operator, and says so in `note`.
+void dropUnreadable(std::string& predicate, const char* member, const ExpansionRow& row,
+                    const CatalogueTable& catalogue, std::string& note) {
+  auto checked = checkPredicate(predicate, row.op, RowScope::Overload, catalogue);
+  if (checked) {
+    return;
+  }
+  note += fmt::format("{}{} -> {}: {} '{}': {}", note.empty() ? "" : "; ", row.op, row.child,
+                      member, predicate, checked.error().text());
+  predicate.clear();
+}
+
 }  // namespace
 
 const OpInfo* CatalogueTable::find(const OpName& name) const {
@@ -157,6 +169,7 @@ Result<ExpansionRow> readExpansion(std::string_view line, const CatalogueTable& 
   row.always = mode == "always";
   NEURONCHECK_TRY(row.plumbing, flagMember(object, "plumbing"));
   NEURONCHECK_TRY(row.condition, textMember(object, "condition", false));
+  NEURONCHECK_TRY(row.onlyIf, textMember(object, "only_if", false));
   NEURONCHECK_TRY(row.source, textMember(object, "source", false));
   if (const auto samples = object.find("samples");
       samples != object.end() && samples->is_number_integer()) {
@@ -176,12 +189,8 @@ Result<ExpansionRow> readExpansion(std::string_view line, const CatalogueTable& 
   if (row.child.empty() != (row.times == "0")) {
     return refuse("a row without a child has the times \"0\", and only such a row");
   }
-  if (auto checked = checkPredicate(row.condition, row.op, RowScope::Overload, catalogue);
-      !checked) {
-    note = fmt::format("{} -> {}: condition '{}': {}", row.op, row.child, row.condition,
-                       checked.error().text());
-    row.condition.clear();
-  }
+  dropUnreadable(row.condition, "condition", row, catalogue, note);
+  dropUnreadable(row.onlyIf, "only_if", row, catalogue, note);
   return row;
 }
 

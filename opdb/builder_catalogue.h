@@ -30,9 +30,9 @@ class CatalogueTable : public SchemaSource {
 /// and the reason.
 [[nodiscard]] Result<sqlite::OpRecord> readOperator(std::string_view line,
                                                     CatalogueTable& catalogue);
-/// One line of expansions.jsonl, checked against the catalogue. A condition outside the grammar is
-/// dropped and told in `note`; a row of an operator outside the catalogue fails with
-/// ErrorCode::Nothing.
+/// One line of expansions.jsonl, checked against the catalogue. A condition or only_if outside the
+/// grammar is dropped and told in `note`, which must be empty before; a row of an operator outside
+/// the catalogue fails with ErrorCode::Nothing.
 [[nodiscard]] Result<ExpansionRow> readExpansion(std::string_view line,
                                                  const CatalogueTable& catalogue,
                                                  std::string& note);

@@ -133,6 +133,11 @@ Part RuleEngine::judgePart(const OpName& op, const Expansion& expansion,
     part.excluded = result.truth == Truth::False;
     part.open = result.truth != Truth::True;
     part.decidedBy = result.undecidedBy;
+  } else if (part.open && expansion.onlyIf) {
+    // Where it holds the call is possible, not certain: the part stays open.
+    const PredicateResult result = expansion.onlyIf->evaluate(context);
+    part.excluded = result.truth == Truth::False;
+    part.decidedBy = result.undecidedBy;
   }
   part.judgement = judge(expansion.child, childContext(op, expansion, context));
   return part;

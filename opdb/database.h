@@ -76,6 +76,7 @@ struct ExpansionRow {
   bool always = true;
   bool plumbing = false;  ///< allocation or metadata of the backend, no compute
   std::string condition;  ///< predicate over the parent's arguments that decides; empty: not known
+  std::string onlyIf;     ///< where it is false the child is not called; empty: not known
   std::string
       argsJson;  ///< child argument -> {"parent": ..} | {"const": ..} | {"derived": {..}} | null
   std::int64_t samples = 0;
@@ -117,6 +118,7 @@ struct CompilerRule {
 /// SchemaSource over its catalogue. Rows are read on demand and cached; not thread-safe.
 class Database : public SchemaSource {
  public:
+  /// A database of an older schema is read as if it had been updated; the file stays as it is.
   /// Fails with Input for a file that is no operator database, or of a newer schema than this
   /// program knows (both versions named).
   [[nodiscard]] static Result<Database> open(const std::string& path);

@@ -188,20 +188,24 @@ std::optional<SchemaType> argumentType(const OpInfo* info, const std::string& ar
   return found == nullptr ? std::nullopt : std::optional(found->type);
 }
 
+std::optional<Predicate> parsedFor(const std::string& text, const FunctionSchema& schema) {
+  if (text.empty()) {
+    return std::nullopt;
+  }
+  auto predicate = Predicate::parse(text, &schema);
+  return predicate ? std::optional(*std::move(predicate)) : std::nullopt;
+}
+
 Expansion readExpansion(const Database& database, const OpInfo& parent, const ExpansionRow& row) {
   Expansion expansion{.child = {},
                       .times = row.times,
                       .always = row.always,
                       .plumbing = row.plumbing,
-                      .condition = std::nullopt,
+                      .condition = parsedFor(row.condition, parent.schema),
+                      .onlyIf = parsedFor(row.onlyIf, parent.schema),
                       .arguments = {}};
   if (auto child = OpName::parse(row.child)) {
     expansion.child = *std::move(child);
-  }
-  if (!row.condition.empty()) {
-    if (auto condition = Predicate::parse(row.condition, &parent.schema)) {
-      expansion.condition = *std::move(condition);
-    }
   }
   const json mapping = json::parse(row.argsJson, nullptr, false);
   if (!mapping.is_object()) {

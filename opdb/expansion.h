@@ -42,11 +42,12 @@ struct Expansion {
   bool always = true;
   bool plumbing = false;
   std::optional<Predicate> condition;
+  std::optional<Predicate> onlyIf = std::nullopt;  ///< where it does not hold the child is not called
   std::map<std::string, ArgumentSource, std::less<>>
       arguments;  ///< those with no known source are left out
 };
 
-/// Reads the rows of `parent`. A condition or mapping that cannot be read is treated as not known:
+/// Reads the rows of `parent`. A condition, only_if or mapping that cannot be read is treated as not known:
 /// a child that may be called, without facts. A row without a child says that nothing is called,
 /// and gives no expansion.
 ///

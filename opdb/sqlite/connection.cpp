@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include <SQLiteCpp/Backup.h>
 #include <SQLiteCpp/Statement.h>
 #include <SQLiteCpp/Transaction.h>
 #include <fmt/format.h>
@@ -23,6 +24,8 @@ constexpr std::size_t kHeaderBytes = 100;
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr std::size_t kUserVersionOffset = 60;
 constexpr std::size_t kApplicationIdOffset = 68;
+/// An older database is held in memory while it is read; ours have less than a tenth of this.
+constexpr std::uintmax_t kMostInMemory = 256U << 20U;
 
 std::int64_t newestSchema() { return static_cast<std::int64_t>(migrations().size()); }
 
@@ -87,6 +90,17 @@ void migrate(SQLite::Database& database, std::int64_t from) {
   }
 }
 
+/// A copy in memory with the migrations that the file lacks.
+std::unique_ptr<SQLite::Database> updatedCopy(SQLite::Database& database, std::int64_t version) {
+  auto copy = std::make_unique<SQLite::Database>(":memory:", SQLite::OPEN_READWRITE);
+  SQLite::Backup(*copy, database).executeStep();
+  sqlite3_db_config(copy->getHandle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(copy->getHandle(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  migrate(*copy, version);
+  copy->exec("PRAGMA query_only = 1");
+  return copy;
+}
+
 Result<void> checkVersion(const FileHeader& header, const std::string& path) {
   if (header.applicationId != kApplicationId) {
     return inputError(
@@ -136,17 +150,21 @@ Result<FileHeader> readHeader(const std::string& path) {
 Result<std::unique_ptr<SQLite::Database>> openReadOnly(const std::string& path) {
   NEURONCHECK_TRY(const FileHeader header, readHeader(path));
   NEURONCHECK_TRY_VOID(checkVersion(header, path));
-  if (header.schemaVersion < newestSchema()) {
-    return inputError(
-        fmt::format("{} has operator database schema {}, this program reads {}; "
-                    "`neuron-check db import` writes an updated copy",
-                    path, header.schemaVersion, newestSchema()));
-  }
+  const bool older = header.schemaVersion < newestSchema();
   try {
+    if (older && std::filesystem::file_size(path) > kMostInMemory) {
+      return inputError(
+          fmt::format("{} has operator database schema {}, this program reads {}, and is too large "
+                      "to be updated in memory",
+                      path, header.schemaVersion, newestSchema()));
+    }
     auto database = std::make_unique<SQLite::Database>(uri(path, "?mode=ro&immutable=1"),
                                                        SQLite::OPEN_READONLY | SQLite::OPEN_URI);
     NEURONCHECK_TRY_VOID(harden(*database, path));
     NEURONCHECK_TRY_VOID(checkTables(*database, path));
+    if (older) {
+      return updatedCopy(*database, header.schemaVersion);
+    }
     return database;
   } catch (const std::exception& exception) {
     return inputError(

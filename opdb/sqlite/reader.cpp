@@ -187,8 +187,9 @@ std::vector<SupportRow> Reader::allSupport() {
 
 std::vector<ExpansionRow> Reader::expansions(const std::string& op) {
   SQLite::Statement& query = prepared(expansions_,
-                                      "SELECT op, child, times, always, plumbing, condition, args, "
-                                      "samples, source FROM expansion WHERE op = ? ORDER BY id");
+                                      "SELECT op, child, times, always, plumbing, condition, "
+                                      "only_if, args, samples, source FROM expansion WHERE op = ? "
+                                      "ORDER BY id");
   query.bind(1, op);
   std::vector<ExpansionRow> rows;
   while (query.executeStep()) {
@@ -199,9 +200,10 @@ std::vector<ExpansionRow> Reader::expansions(const std::string& op) {
     row.always = flag(query, 3);
     row.plumbing = flag(query, 4);
     row.condition = text(query, 5);
-    row.argsJson = text(query, 6);
-    row.samples = query.getColumn(7).getInt64();
-    row.source = text(query, 8);
+    row.onlyIf = text(query, 6);
+    row.argsJson = text(query, 7);
+    row.samples = query.getColumn(8).getInt64();
+    row.source = text(query, 9);
     rows.push_back(std::move(row));
   }
   return rows;

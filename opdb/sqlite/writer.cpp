@@ -98,10 +98,10 @@ void Writer::insert(const OpRecord& op) {
 void Writer::insert(const ExpansionRow& row) {
   SQLite::Statement& statement = prepared(
       insertExpansion_,
-      "INSERT INTO expansion (op, child, times, always, plumbing, condition, args, samples, "
-      "source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      "INSERT INTO expansion (op, child, times, always, plumbing, condition, only_if, args, "
+      "samples, source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   Binder(statement) << row.op << row.child << row.times << row.always << row.plumbing
-                    << row.condition << row.argsJson << row.samples << row.source;
+                    << row.condition << row.onlyIf << row.argsJson << row.samples << row.source;
   statement.exec();
 }
 

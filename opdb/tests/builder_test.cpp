@@ -136,23 +136,32 @@ TEST(Builder, ChecksExpansions) {
       "\n"
       R"({"op":"aten::gelu","child":"aten::mm","times":"1","mode":"sometimes","condition":"nothing == 1"})"
       "\n"
+      R"({"op":"aten::gelu","child":"aten::mm","times":"1","mode":"sometimes","only_if":"approximate == none"})"
+      "\n"
+      R"({"op":"aten::gelu","child":"aten::mm","times":"1","mode":"sometimes","condition":"x == 1","only_if":"y == 1"})"
+      "\n"
       R"({"op":"aten::gelu","child":"aten::mm","times":"1","mode":"often"})"
       "\n");
   const auto built = buildDatabase(inputs, folder / "operators.db");
   ASSERT_TRUE(built.has_value());
-  EXPECT_EQ(built->expansions, 3U);
-  ASSERT_THAT(built->notes, SizeIs(2));
+  EXPECT_EQ(built->expansions, 5U);
+  ASSERT_THAT(built->notes, SizeIs(3));
   EXPECT_THAT(built->notes[0], HasSubstr("expansions.jsonl:2: no such operator: aten::none"));
   EXPECT_THAT(built->notes[1], HasSubstr("no argument 'nothing'"));
+  EXPECT_THAT(built->notes[2], HasSubstr("condition 'x == 1': "));
+  EXPECT_THAT(built->notes[2], HasSubstr("only_if 'y == 1': "));
   ASSERT_THAT(built->problems, SizeIs(1));
   EXPECT_THAT(built->problems[0], HasSubstr("mode 'often'"));
   const Database database = openSmall(folder / "operators.db");
   EXPECT_EQ(database.expansions(op("aten::relu")).at(0).child, "");
   const auto& gelu = database.expansions(op("aten::gelu"));
-  ASSERT_THAT(gelu, SizeIs(2));
+  ASSERT_THAT(gelu, SizeIs(4));
   EXPECT_EQ(gelu[0].condition, "approximate == tanh");
   EXPECT_FALSE(gelu[0].always);
   EXPECT_EQ(gelu[1].condition, "") << "a condition that cannot be read is not known";
+  EXPECT_EQ(gelu[0].onlyIf, "");
+  EXPECT_EQ(gelu[2].onlyIf, "approximate == none");
+  EXPECT_EQ(gelu[3].onlyIf, "") << "nor is a necessary one";
 }
 
 TEST(Builder, BuildsTheRepositorysData) {

@@ -142,6 +142,28 @@ TEST(Composite, APartWithoutACondition) {
       << "every part falls back, so the open one is no matter";
 }
 
+TEST(Composite, APartIsLeftOutWhereItsNecessaryConditionFails) {
+  const auto loss = [](std::optional<ArgValue> weight, std::int64_t reduction) {
+    OpUse made = use("aten::cross_entropy_loss", {{.name = "self", .value = f32({2, 3})},
+                                                  {.name = "reduction", .value = number(reduction)}});
+    if (weight) {
+      made.args.push_back({.name = "weight", .value = *std::move(weight)});
+    }
+    return made;
+  };
+  const TestDatabase database({complete("aten::_log_softmax")});
+  const UseClaim without = claimOf(database, "1.0", loss(NoneValue{}, 1));
+  EXPECT_EQ(without.claim, Claim::Decomposed);
+  EXPECT_THAT(without.leaves, ElementsAre(Field(&LeafClaim::op, "aten::_log_softmax")));
+  const UseClaim possible = claimOf(database, "1.0", loss(f32({3}), 1));
+  EXPECT_EQ(possible.claim, Claim::Depends) << "necessary is not sufficient";
+  EXPECT_EQ(possible.decidedBy, "arguments");
+  const UseClaim open = claimOf(database, "1.0", loss(std::nullopt, 1));
+  EXPECT_EQ(open.claim, Claim::Depends);
+  EXPECT_EQ(open.decidedBy, "weight");
+  EXPECT_EQ(claimOf(database, "1.0", loss(std::nullopt, 2)).claim, Claim::Decomposed);
+}
+
 TEST(Composite, PlumbingCountsOnlyWhereTheKernelIsMissing) {
   const OpUse norm = use("aten::batch_norm", {{.name = "input", .value = f32({1, 2, 3, 3})}});
   const TestDatabase with(

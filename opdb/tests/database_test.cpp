@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "opdb/database_locate.h"
+#include "opdb/tests/change_database.h"
 #include "opdb/tests/test_catalogue.h"
 
 namespace neuroncheck::opdb {
@@ -115,17 +116,52 @@ TEST(Database, SaysWhyAFileIsNoDatabase) {
   EXPECT_THAT(openingError(folder / "foreign.db"), HasSubstr("another program"));
 }
 
-void change(const std::string& path, const char* sql) {
-  SQLite::Database(path, SQLite::OPEN_READWRITE).exec(sql);
-}
-
 TEST(Database, RefusesANewerSchemaNamingBoth) {
   const TemporaryFolder folder;
   const std::string path = buildSmall(folder);
   change(path, "PRAGMA user_version = 7");
-  EXPECT_THAT(openingError(path), AllOf(HasSubstr("schema 7"), HasSubstr("knows up to 1")));
+  EXPECT_THAT(openingError(path), AllOf(HasSubstr("schema 7"), HasSubstr("knows up to 2")));
   change(path, "PRAGMA user_version = 0");
   EXPECT_THAT(openingError(path), HasSubstr("unfinished"));
+}
+
+TEST(Database, ReadsAnOlderSchemaAndLeavesTheFileAsItIs) {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "ro");
+  const std::string path = folder / "ro/older.db";
+  fs::rename(buildSmall(folder), path);
+  makeSchema1(path);
+  const std::string before = readFile(path);
+  fs::permissions(path, fs::perms::owner_read);
+  fs::permissions(folder / "ro", fs::perms::owner_read | fs::perms::owner_exec);
+  const Database database = openSmall(path);
+  fs::permissions(folder / "ro", fs::perms::owner_all);
+  EXPECT_NE(database.find(op("aten::mm")), nullptr);
+  EXPECT_THAT(database.support(op("aten::gelu"), "torch-neuronx"), SizeIs(1));
+  ASSERT_THAT(database.expansions(op("aten::conv2d")), SizeIs(1));
+  EXPECT_EQ(database.expansions(op("aten::conv2d"))[0].onlyIf, "");
+  EXPECT_THAT(database.damage(), IsEmpty());
+  EXPECT_TRUE(readFile(path) == before);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "ro"), fs::directory_iterator()), 1)
+      << "no side files";
+}
+
+TEST(Database, RefusesViewsOfAnOlderSchemaToo) {
+  const TemporaryFolder folder;
+  const std::string path = buildSmall(folder);
+  makeSchema1(path);
+  change(path, "CREATE VIEW v AS SELECT * FROM op");
+  EXPECT_THAT(openingError(path), HasSubstr("view 'v'"));
+  change(path, "DROP VIEW v; DROP TABLE expansion");
+  EXPECT_THAT(openingError(path), HasSubstr("no table 'expansion'"));
+}
+
+TEST(Database, SaysWhenAnOlderSchemaCannotBeUpdated) {
+  const TemporaryFolder folder;
+  const std::string path = buildSmall(folder);
+  change(path, "PRAGMA user_version = 1");  // but with the column of schema 2
+  EXPECT_THAT(openingError(path), AllOf(HasSubstr("damaged"), HasSubstr("only_if")));
 }
 
 TEST(Database, RefusesViewsAndMissingTables) {

@@ -9,6 +9,8 @@
 
 #include "opdb/export.h"
 #include "opdb/import_names.h"
+#include "opdb/sqlite/connection.h"
+#include "opdb/tests/change_database.h"
 #include "opdb/tests/test_catalogue.h"
 
 namespace neuroncheck::opdb {
@@ -89,6 +91,22 @@ TEST(ImportForeign, ReadsAVendorPage) {
   EXPECT_EQ(database.support(op("aten::mm"), "torch-neuronx")[0].status, SupportStatus::Unknown);
   EXPECT_EQ(report->evidenceOnly, 1U);
   EXPECT_THAT(text(*report), HasSubstr("--words 'Planned=...'"));
+}
+
+TEST(ImportForeign, UpdatesTheCopyOfAnOlderDatabase) {
+  const TemporaryFolder folder;
+  const std::string base = buildSmall(folder);
+  makeSchema1(base);
+  const std::string before = readFile(base);
+  const std::string out = folder / "copy.db";
+  const auto report = importTable(base, dataFile("vendor_table.md"), vendorOptions(), out);
+  ASSERT_TRUE(report.has_value()) << report.error().text();
+  EXPECT_TRUE(readFile(base) == before);
+  EXPECT_EQ(sqlite::readHeader(base)->schemaVersion, 1);
+  EXPECT_EQ(sqlite::readHeader(out)->schemaVersion, 2);
+  const Database database = openSmall(out);
+  EXPECT_THAT(database.expansions(op("aten::conv2d")), SizeIs(1));
+  EXPECT_THAT(database.support(op("aten::linalg_inv"), "torch-neuronx"), SizeIs(1));
 }
 
 TEST(ImportForeign, MapsWordsAndColumnsByOptions) {
