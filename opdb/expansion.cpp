@@ -169,6 +169,15 @@ std::optional<ArgumentSource> readSource(const json& value, SchemaType type) {
         index != value.end() && index->is_number_unsigned()) {
       passed.index = index->get<std::size_t>();
     }
+    if (const auto before = value.find("before"); before != value.end()) {
+      const auto numbers = before->is_array() ? integers(*before) : std::nullopt;
+      if (!numbers) {
+        return std::nullopt;
+      }
+      for (const SymIntValue& number : *numbers) {
+        passed.before.push_back(number.value.value);
+      }
+    }
     return ArgumentSource(std::move(passed));
   }
   if (const auto constant = value.find("const"); constant != value.end()) {
@@ -249,10 +258,31 @@ ArgumentFacts derivedFacts(const DerivedTensor& derived, const PredicateContext&
   return facts;
 }
 
+/// A single number in the place of a list means as many equal ones as the operator wants, which the
+/// facts do not say: then nothing is known.
+std::optional<ArgumentFacts> extendedFacts(const PassedOn& passed, const ArgumentFacts& given) {
+  const auto* list = given.value ? std::get_if<std::vector<SymIntValue>>(&*given.value) : nullptr;
+  if (list == nullptr) {
+    return std::nullopt;
+  }
+  std::vector<SymIntValue> numbers;
+  for (const std::int64_t number : passed.before) {
+    numbers.push_back({.value = SymInt(number), .name = {}});
+  }
+  numbers.insert(numbers.end(), list->begin(), list->end());
+  ArgumentFacts facts;
+  facts.isNone = false;
+  facts.value = std::move(numbers);
+  return facts;
+}
+
 std::optional<ArgumentFacts> passedFacts(const PassedOn& passed, const PredicateContext& parent) {
   const auto given = parent.arguments.find(passed.argument);
   if (given == parent.arguments.end()) {
     return std::nullopt;
+  }
+  if (!passed.before.empty()) {
+    return extendedFacts(passed, given->second);
   }
   if (!passed.index) {
     return given->second;
@@ -344,6 +374,7 @@ std::string contextKey(const PredicateContext& context) {
   for (const auto& [argument, facts] : context.arguments) {
     key += fmt::format(";{}=", argument);
     key += facts.isNone ? (*facts.isNone ? 'N' : 'V') : '?';
+    key += facts.length ? fmt::format("#{}", *facts.length) : "";
     for (const TensorFacts& tensor : facts.tensors) {
       appendTensor(key, tensor);
     }

@@ -16,10 +16,12 @@
 
 namespace neuroncheck::opdb {
 
-/// An argument of the parent passed on, or one item of a list of the parent's.
+/// An argument of the parent passed on, one item of a list of the parent's, or the parent's list of
+/// whole numbers behind some constant ones.
 struct PassedOn {
   std::string argument;
   std::optional<std::size_t> index;
+  std::vector<std::int64_t> before = {};
 };
 /// A tensor made inside the composite. Each property is stated, or equal to that of an argument of
 /// the parent (named in
@@ -42,17 +44,18 @@ struct Expansion {
   bool always = true;
   bool plumbing = false;
   std::optional<Predicate> condition;
-  std::optional<Predicate> onlyIf = std::nullopt;  ///< where it does not hold the child is not called
+  std::optional<Predicate> onlyIf =
+      std::nullopt;  ///< where it does not hold the child is not called
   std::map<std::string, ArgumentSource, std::less<>>
       arguments;  ///< those with no known source are left out
 };
 
-/// Reads the rows of `parent`. A condition, only_if or mapping that cannot be read is treated as not known:
-/// a child that may be called, without facts. A row without a child says that nothing is called,
-/// and gives no expansion.
+/// Reads the rows of `parent`. A condition, only_if or mapping that cannot be read is treated as
+/// not known: a child that may be called, without facts. A row without a child says that nothing is
+/// called, and gives no expansion.
 ///
 /// The mapping is JSON, child argument -> {"parent": name} | {"parent": name, "index": n} |
-/// {"const": value} |
+/// {"parent": name, "before": [whole numbers]} | {"const": value} |
 /// {"derived": {"dtype": d, "rank": r, "contiguous": c}}, where a derived property is a value or
 /// "same:<argument>" (datasets/catalogue).
 [[nodiscard]] std::vector<Expansion> readExpansions(const Database& database, const OpInfo& parent);

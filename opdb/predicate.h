@@ -33,6 +33,9 @@ struct ArgumentFacts {
   /// Scalars, lists, strings, dtypes; absent for tensors or when not known. An empty TensorList
   /// here says that a tensor list is known to be empty.
   std::optional<ArgValue> value;
+  /// Elements of a tensor list, those that are None among them; absent: not known. Of other lists
+  /// `value` tells.
+  std::optional<std::int64_t> length = std::nullopt;
 };
 
 /// Everything a predicate is evaluated on. An argument without an entry is not known.
@@ -54,14 +57,14 @@ struct PredicateResult {
 };
 
 /// A condition on the arguments of an operator, in the grammar of design: `dtype(a) itemsize(a)
-/// rank(a) size(a,i) contiguous(a) value(a) is_none(a) any_gt(a,n) any_dtype any_symbolic chip`,
-/// literals (integers, floats, true, false, None, 'text', bare words such as float32, channels_last
-/// or trn2), sets `{a,b}`, parentheses, `in && || ! == != < <= > >= %`. A bare argument name means
-/// value(name). A tensor list means each of its tensors, a list of numbers each of its elements;
-/// where there is none (an operand that is None, an empty list) a comparison holds. `floats` and
-/// `ints` are sets of dtypes. `chip` is ordered trn1 < trn2 < trn3. Evaluation is three-valued: an
-/// unknown part makes the whole Undecided only where it matters (false && unknown is false).
-/// docs/predicates.md has the grammar.
+/// rank(a) size(a,i) contiguous(a) len(a) value(a) is_none(a) any_gt(a,n) any_dtype any_symbolic
+/// chip`, literals (integers, floats, true, false, None, 'text', bare words such as float32,
+/// channels_last or trn2), sets `{a,b}`, parentheses, `in && || ! == != < <= > >= %`. A bare
+/// argument name means value(name). A tensor list means each of its tensors, a list of numbers each
+/// of its elements; where there is none (an operand that is None, an empty list) a comparison
+/// holds. `floats` and `ints` are sets of dtypes. `chip` is ordered trn1 < trn2 < trn3. Evaluation
+/// is three-valued: an unknown part makes the whole Undecided only where it matters (false &&
+/// unknown is false). docs/predicates.md has the grammar.
 class Predicate {
  public:
   /// Parses and, when `schema` is given, checks that every argument named exists and has a fitting

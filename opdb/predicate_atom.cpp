@@ -59,6 +59,17 @@ struct ValueVisitor {
   }
 };
 
+struct LengthVisitor {
+  template <typename T>
+  std::optional<std::int64_t> operator()(const std::vector<T>& list) const {
+    return static_cast<std::int64_t>(list.size());
+  }
+  template <typename T>
+  std::optional<std::int64_t> operator()(const T& /*value*/) const {
+    return std::nullopt;
+  }
+};
+
 bool isBoolean(const Atom& atom) { return std::holds_alternative<bool>(atom); }
 bool isNumber(const Atom& atom) {
   return isBoolean(atom) || std::holds_alternative<std::int64_t>(atom) ||
@@ -148,6 +159,10 @@ std::optional<Atom> remainder(const Atom& a, const Atom& b) {
 
 Quantity quantityOf(const ArgValue& value, const std::string& argument) {
   return std::visit(ValueVisitor{argument}, value);
+}
+
+std::optional<std::int64_t> lengthOf(const ArgValue& value) {
+  return std::visit(LengthVisitor{}, value);
 }
 
 bool isSymbolic(const ArgValue& value) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,6 +33,9 @@ struct Quantity {
 [[nodiscard]] std::optional<Atom> remainder(const Atom& a, const Atom& b);
 /// The items of an argument's value; one unknown item for kinds without a comparable value.
 [[nodiscard]] Quantity quantityOf(const ArgValue& value, const std::string& argument);
+/// The number of elements of a list; nullopt for a value that is none, and for a list of tensors,
+/// whose facts are kept apart from its value.
+[[nodiscard]] std::optional<std::int64_t> lengthOf(const ArgValue& value);
 /// Some number of the value is an expression of symbols.
 [[nodiscard]] bool isSymbolic(const ArgValue& value);
 

@@ -159,6 +159,8 @@ class Evaluator {
       }
       case Kind::Value:
         return argumentValue(node.argument);
+      case Kind::LengthOf:
+        return length(node.argument);
       case Kind::IsNone: {
         const ArgumentFacts* facts = find(node.argument);
         return facts != nullptr && facts->isNone ? Quantity::of(*facts->isNone)
@@ -202,6 +204,18 @@ class Evaluator {
       return Quantity::of(NoneValue{});
     }
     return facts->value ? quantityOf(*facts->value, argument) : Quantity::unknown(argument);
+  }
+
+  Quantity length(const std::string& argument) const {
+    const ArgumentFacts* facts = find(argument);
+    if (facts == nullptr) {
+      return Quantity::unknown(argument);
+    }
+    if (facts->isNone.value_or(false)) {
+      return {.items = {}, .by = argument};
+    }
+    const auto elements = facts->length || !facts->value ? facts->length : lengthOf(*facts->value);
+    return elements ? Quantity::of(*elements) : Quantity::unknown(argument);
   }
 
   static std::optional<Atom> property(const Node& node, const TensorFacts& tensor) {

@@ -34,6 +34,7 @@ ArgumentFacts factsOf(const ArgValue& value) {
     return facts;
   }
   if (const auto* list = std::get_if<TensorList>(&value)) {
+    facts.length = static_cast<std::int64_t>(list->items.size());
     for (const TensorPtr& item : list->items) {
       if (item != nullptr) {
         facts.tensors.push_back(factsOf(item->spec));

@@ -64,6 +64,7 @@ struct Predicate::Node {
     RankOf,
     SizeOf,
     ContiguousOf,
+    LengthOf,
     IsNone,
     AnyGreater,
     AnyDType,

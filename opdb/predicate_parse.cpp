@@ -30,7 +30,7 @@ struct FunctionWord {
   PredicateType type;
   bool hasNumber;  ///< a second, integer parameter
 };
-constexpr std::array<FunctionWord, 8> kFunctions = {{
+constexpr std::array<FunctionWord, 9> kFunctions = {{
     {.word = "dtype", .kind = Kind::DTypeOf, .type = PredicateType::DType, .hasNumber = false},
     {.word = "itemsize",
      .kind = Kind::ItemSizeOf,
@@ -42,6 +42,7 @@ constexpr std::array<FunctionWord, 8> kFunctions = {{
      .kind = Kind::ContiguousOf,
      .type = PredicateType::Boolean,
      .hasNumber = false},
+    {.word = "len", .kind = Kind::LengthOf, .type = PredicateType::Number, .hasNumber = false},
     {.word = "value", .kind = Kind::Value, .type = PredicateType::Any, .hasNumber = false},
     {.word = "is_none", .kind = Kind::IsNone, .type = PredicateType::Boolean, .hasNumber = false},
     {.word = "any_gt", .kind = Kind::AnyGreater, .type = PredicateType::Boolean, .hasNumber = true},

@@ -188,6 +188,11 @@ Result<PredicateType> checkArgument(const FunctionSchema& schema, Kind kind,
         return refuse("this asks for a tensor");
       }
       return PredicateType::Any;
+    case Kind::LengthOf:
+      if (!found->list) {
+        return refuse("len asks for a list");
+      }
+      return PredicateType::Number;
     case Kind::AnyGreater:
       if (!isNumeric(valueType(*found))) {
         return refuse("any_gt asks for numbers");

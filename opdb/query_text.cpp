@@ -66,7 +66,8 @@ std::string expansionText(const std::vector<ExpansionNode>& nodes, int depth) {
     out += fmt::format("    {:{}}{}{}", "", depth * 2, row.child,
                        row.times == "1" ? "" : " x" + row.times);
     if (!row.always && row.condition.empty()) {
-      out += row.onlyIf.empty() ? ", sometimes" : fmt::format(", sometimes, only where {}", row.onlyIf);
+      out += row.onlyIf.empty() ? ", sometimes"
+                                : fmt::format(", sometimes, only where {}", row.onlyIf);
     } else if (!row.always) {
       out += fmt::format(", where {}", row.condition);
     }

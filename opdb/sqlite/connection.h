@@ -22,10 +22,10 @@ struct FileHeader {
 [[nodiscard]] Result<FileHeader> readHeader(const std::string& path);
 
 /// Opens an operator database for reading only, without locks or side files, so that a read-only
-/// file in a read-only folder works. One of an older schema is copied into memory and updated there.
-/// Fails with Input as readHeader does, and for a foreign application, a schema newer than this
-/// program knows (naming both), an unfinished file, an older one of more than 256 MiB, and for views
-/// or triggers in it.
+/// file in a read-only folder works. One of an older schema is copied into memory and updated
+/// there. Fails with Input as readHeader does, and for a foreign application, a schema newer than
+/// this program knows (naming both), an unfinished file, an older one of more than 256 MiB, and for
+/// views or triggers in it.
 [[nodiscard]] Result<std::unique_ptr<SQLite::Database>> openReadOnly(const std::string& path);
 
 /// Opens a copy of an operator database for writing and applies the migrations it lacks. The same

@@ -144,8 +144,9 @@ TEST(Composite, APartWithoutACondition) {
 
 TEST(Composite, APartIsLeftOutWhereItsNecessaryConditionFails) {
   const auto loss = [](std::optional<ArgValue> weight, std::int64_t reduction) {
-    OpUse made = use("aten::cross_entropy_loss", {{.name = "self", .value = f32({2, 3})},
-                                                  {.name = "reduction", .value = number(reduction)}});
+    OpUse made =
+        use("aten::cross_entropy_loss", {{.name = "self", .value = f32({2, 3})},
+                                         {.name = "reduction", .value = number(reduction)}});
     if (weight) {
       made.args.push_back({.name = "weight", .value = *std::move(weight)});
     }

@@ -22,9 +22,9 @@ rc::Gen<std::string> atoms() {
   return rc::gen::element<std::string>(
       "dtype(a) == int64", "dtype(a) in floats", "dtype(b) == dtype(a)", "dtype(b) != float32",
       "rank(b) == 2", "size(a,0) % 2 == 0", "size(a,-1) > 3", "contiguous(b)", "is_none(c)",
-      "dtype(c) == float16", "any_gt(d,1)", "d == 1", "e == None", "e >= 2", "f", "g in {'x','y'}",
-      "any_dtype in {float64}", "any_dtype != float32", "any_symbolic", "chip < trn3", "true",
-      "false");
+      "dtype(c) == float16", "any_gt(d,1)", "d == 1", "len(d) == 1", "len(b) < 2", "e == None",
+      "e >= 2", "f", "g in {'x','y'}", "any_dtype in {float64}", "any_dtype != float32",
+      "any_symbolic", "chip < trn3", "true", "false");
 }
 
 rc::Gen<std::string> predicates(int depth) {
@@ -74,6 +74,7 @@ PredicateContext knownFacts() {
   if (b.tensors.empty()) {
     b.value = TensorList{};
   }
+  b.length = static_cast<std::int64_t>(b.tensors.size());
   context.arguments["b"] = b;
   ArgumentFacts c;
   c.isNone = *rc::gen::arbitrary<bool>();
@@ -131,6 +132,9 @@ PredicateContext withGaps(PredicateContext context) {
     }
     if (drop() && !facts.isNone.value_or(false) && facts.tensors.empty()) {
       facts.value.reset();
+    }
+    if (drop()) {
+      facts.length.reset();
     }
   }
   if (drop()) {

@@ -22,7 +22,7 @@ const FunctionSchema& attention() {
   static const FunctionSchema kSchema = schemaOf(
       "aten::attention(Tensor query, Tensor? mask, Tensor[] keys, Tensor?[] index, int[2] stride, "
       "int? mask_type, "
-      "bool need_weights, float dropout_p, Scalar alpha, str mode, ScalarType? dtype, "
+      "bool need_weights, float dropout_p, Scalar alpha, str mode, ScalarType? dtype, str[] names, "
       "MemoryFormat? memory_format, "
       "Layout? layout, Device? device, Generator? generator, SymInt dim) -> Tensor");
   return kSchema;
@@ -63,8 +63,10 @@ PredicateContext context() {
   ArgumentFacts keys = tensor(DType::Float32, std::vector<SymInt>{4, 4}, true);
   keys.tensors.push_back(
       {DType::Int64, 2, std::vector<SymInt>{SymInt(SymExpr::makeSymbol("s0")), 4}, false});
+  keys.length = 2;
   facts.arguments["keys"] = keys;
   facts.arguments["index"] = value(TensorList{});
+  facts.arguments["names"] = value(std::vector<std::string>{"a", "b", "c"});
   facts.arguments["stride"] = integers({1, 2});
   facts.arguments["mask_type"] = none();
   facts.arguments["need_weights"] = value(SymBool{false, nullptr, ""});
@@ -133,6 +135,12 @@ INSTANTIATE_TEST_SUITE_P(
         Evaluation{"mask_type == None", Truth::True},
         Evaluation{"mask_type < 3 || mask_type >= 3", Truth::False},
         Evaluation{"any_gt(stride,1)", Truth::True}, Evaluation{"any_gt(stride,2)", Truth::False},
+        Evaluation{"len(stride) == 2", Truth::True}, Evaluation{"len(stride) != 2", Truth::False},
+        Evaluation{"len(keys) == 2", Truth::True}, Evaluation{"len(keys) < 2", Truth::False},
+        Evaluation{"len(names) % 2 == 1", Truth::True},
+        Evaluation{"len(names) in {1,2}", Truth::False},
+        // Whether the items of a list without tensors are None is not known from its value.
+        Evaluation{"len(index) == 0", Truth::Undecided, "index"},
         Evaluation{"stride == 1", Truth::False}, Evaluation{"stride >= 1", Truth::True},
         Evaluation{"dropout_p == 0.5", Truth::True}, Evaluation{"dropout_p < 5e-1", Truth::False},
         Evaluation{"alpha == 3.0", Truth::True}, Evaluation{"alpha > -inf", Truth::True},
@@ -165,6 +173,14 @@ TEST(Predicate, IsUndecidedWhereSomethingUnknownMatters) {
   EXPECT_EQ(truth("chip >= trn2", facts).undecidedBy, "chip");
   EXPECT_EQ(truth("any_dtype == float32", facts).truth, Truth::Undecided);
   EXPECT_EQ(truth("any_symbolic", facts).truth, Truth::Undecided);
+  EXPECT_EQ(truth("len(stride) == 2", facts).undecidedBy, "stride");
+  facts.arguments["keys"] = none();
+  EXPECT_EQ(truth("len(keys) == 2", facts).truth, Truth::True) << "nothing to compare";
+  facts.arguments["keys"] = tensor(DType::Float32);
+  EXPECT_EQ(truth("len(keys) == 1", facts).truth, Truth::Undecided)
+      << "facts of an intermediate list stand for any number of tensors";
+  facts.arguments["stride"] = integer(3);
+  EXPECT_EQ(truth("len(stride) == 2", facts).truth, Truth::Undecided);
   facts = context();
   facts.results.reset();
   EXPECT_EQ(truth("any_dtype == complex64", facts).undecidedBy, "result");
@@ -200,6 +216,15 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"value(query) == 1",
                 "predicate column 7: argument 'query' of aten::attention is Tensor"},
         Refusal{"generator == 1", "predicate column 1: argument 'generator'"},
+        Refusal{"len(alpha) == 1",
+                "predicate column 5: argument 'alpha' of aten::attention is Scalar, "
+                "but len asks for a list"},
+        Refusal{"len(query) == 1",
+                "predicate column 5: argument 'query' of aten::attention is Tensor"},
+        Refusal{"len(mode) == 4", "predicate column 5: argument 'mode'"},
+        Refusal{"len(stride)", "predicate column 1: a condition is expected, this is a number"},
+        Refusal{"len(stride) == 'a'",
+                "predicate column 16: a number cannot be compared with a text"},
         Refusal{"any_gt(query,1)", "predicate column 8: argument 'query'"},
         Refusal{"any_gt(stride,1.5)", "predicate column 15: an integer is expected"},
         Refusal{"dtype(query) == flot32", "predicate column 17: no argument 'flot32'"},
@@ -264,6 +289,8 @@ TEST(FactsOf, TakesOverWhatAUseSays) {
   EXPECT_EQ(facts.arguments.at("self").tensors.at(0).dtype, DType::Float16);
   EXPECT_EQ(facts.arguments.at("self").tensors.at(0).rank, 2);
   ASSERT_EQ(facts.arguments.at("list").tensors.size(), 2U);
+  EXPECT_EQ(facts.arguments.at("list").length, 3) << "an element that is None counts";
+  EXPECT_EQ(facts.arguments.at("empty").length, 0);
   EXPECT_FALSE(facts.arguments.at("list").tensors.at(1).dtype.has_value());
   EXPECT_FALSE(facts.arguments.at("list").tensors.at(1).rank.has_value());
   EXPECT_TRUE(facts.arguments.at("empty").value.has_value());
