@@ -159,8 +159,14 @@ std::vector<Part> RuleEngine::judgeParts(const OpName& op, const std::vector<Exp
   // what was sampled, and a composite that always computed something would read as free: then each
   // part may be called.
   const auto excluded = [](const Part& part) { return part.excluded; };
-  if (!std::ranges::all_of(parts, excluded)) {
-    std::erase_if(parts, excluded);
+  if (std::ranges::all_of(parts, excluded)) {
+    return parts;
+  }
+  const bool fewer = std::erase_if(parts, excluded) > 0;
+  // One of several conditional calls is made: the last that its necessary condition leaves is that.
+  if (fewer && parts.size() == 1 && parts.front().decidedBy.empty() &&
+      parts.front().expansion->onlyIf) {
+    parts.front().open = false;
   }
   return parts;
 }

@@ -165,6 +165,18 @@ TEST(Composite, APartIsLeftOutWhereItsNecessaryConditionFails) {
   EXPECT_EQ(claimOf(database, "1.0", loss(std::nullopt, 2)).claim, Claim::Decomposed);
 }
 
+TEST(Composite, TheLastPartThatIsLeftIsCalled) {
+  const auto loss = [](TensorPtr self) {
+    return use("aten::nll_loss_nd", {{.name = "self", .value = std::move(self)}});
+  };
+  const TestDatabase database({complete("aten::nll_loss"), complete("aten::nll_loss2d")});
+  EXPECT_THAT(
+      claimOf(database, "1.0", loss(f32({2, 3}))).leaves,
+      ElementsAre(AllOf(Field(&LeafClaim::op, "aten::nll_loss"), Field(&LeafClaim::always, true))));
+  EXPECT_THAT(claimOf(database, "1.0", loss(unknownTensor())).leaves,
+              ElementsAre(Field(&LeafClaim::always, false), Field(&LeafClaim::always, false)));
+}
+
 TEST(Composite, PlumbingCountsOnlyWhereTheKernelIsMissing) {
   const OpUse norm = use("aten::batch_norm", {{.name = "input", .value = f32({1, 2, 3, 3})}});
   const TestDatabase with(
