@@ -7,9 +7,11 @@ tensors. Arguments that are sometimes None are only asked is_none.
 import itertools
 
 import recording_names
+from predicates import FLOATS, INTS, number_of
 
 MIN_SIDE_TWO = 4  # Observations needed on each side for more than one atom: fewer fit by chance.
 MAX_ATOMS = 160
+MAX_LENGTHS = 8  # A list of more different lengths has no length that matters.
 MAX_WORDS = 8  # An argument with more different strings holds free text, not a choice.
 
 
@@ -21,7 +23,7 @@ def literal(value):
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
-        return repr(value)
+        return repr(value)  # Of infinities the word that the grammar has.
     return value if value in recording_names.NAMES else "'" + value + "'"
 
 
@@ -50,8 +52,6 @@ def rank_atoms(name, ranks):
         yield Atom(f"rank({name}) < {k}", each(name, lambda t, k=k: len(t[2]) < k), 2)
 
 
-FLOATS = frozenset("float16 bfloat16 float32 float64".split())
-INTS = frozenset("uint8 int8 int16 int32 int64".split())
 COMPLEX = frozenset("complex32 complex64 complex128".split())
 
 
@@ -100,7 +100,7 @@ def same(a, b):
 
 
 def value_atoms(name, observations):
-    values = {repr(o[name][1]): o[name][1] for o in observations}
+    values = {repr(v): v for v in (number_of(o[name][1]) for o in observations)}
     scalars = {k: v for k, v in values.items() if isinstance(v, (bool, int, float, str))}
     free_text = len(values) > MAX_WORDS and any(isinstance(v, str) for v in values.values())
     if len(values) > 1 and len(scalars) == len(values) and not free_text:
@@ -108,8 +108,8 @@ def value_atoms(name, observations):
             value = scalars[key]
             broad = isinstance(value, (bool, str)) and value not in recording_names.DTYPES.values()
             cost = 0 if isinstance(value, (bool, str)) else 2
-            yield Atom(f"{name} == {literal(value)}", lambda o, v=value: same(o[name][1], v), cost, broad)
-            yield Atom(f"{name} != {literal(value)}", lambda o, v=value: not same(o[name][1], v), cost + 1, broad)
+            yield Atom(f"{name} == {literal(value)}", lambda o, v=value: same(number_of(o[name][1]), v), cost, broad)
+            yield Atom(f"{name} != {literal(value)}", lambda o, v=value: not same(number_of(o[name][1]), v), cost + 1, broad)
     if len(values) > 1 and all(type(v) in (int, float) for v in values.values()):
         for text, test in (
             ("{n} > 0", lambda v: v > 0), ("{n} == 0", lambda v: v == 0), ("{n} != 0", lambda v: v != 0),
@@ -117,13 +117,25 @@ def value_atoms(name, observations):
             ("{n} < 1", lambda v: v < 1), ("{n} == 1", lambda v: v == 1), ("{n} != 1", lambda v: v != 1),
             ("{n} > 0 && {n} < 1", lambda v: 0 < v < 1),
         ):  # fmt: skip
-            yield Atom(text.format(n=name), lambda o, t=test: t(o[name][1]), 1)
+            # Operators do not branch on which dimension is asked for.
+            broad = not name.startswith("dim")
+            yield Atom(text.format(n=name), lambda o, t=test: t(number_of(o[name][1])), 1, broad)
     lists = list(values.values())
     if all(isinstance(v, list) and all(isinstance(x, int) for x in v) for v in lists):
         for n in (0, 1):
             test = lambda o, n=n: any(x > n for x in o[name][1])
             yield Atom(f"any_gt({name},{n})", test, 2)
             yield Atom(f"!any_gt({name},{n})", lambda o, t=test: not t(o), 3)
+
+
+def length_atoms(name, observations):
+    """Of numbers any length (it says how many dimensions are meant); of tensors only whether it is one."""
+    lists = [o[name][1] for o in observations if isinstance(o[name][1], list)]
+    lengths = {len(found) for found in lists}
+    if len(lists) == len(observations) and 1 < len(lengths) <= MAX_LENGTHS:
+        for n in sorted(lengths if observations[0][name][0] == "V" else lengths & {1}):
+            yield Atom(f"len({name}) == {n}", lambda o, n=n: len(o[name][1]) == n, 2)
+            yield Atom(f"len({name}) != {n}", lambda o, n=n: len(o[name][1]) != n, 3)
 
 
 def pair_atoms(names, observations):
@@ -151,17 +163,22 @@ def atoms_for(observations):
             out += tensor_atoms(name, observations)
         elif kinds == {"V"}:
             out += value_atoms(name, observations)
+        if kinds in ({"L"}, {"V"}):
+            out += length_atoms(name, observations)
     out += pair_atoms(names, observations)
     return sorted(out, key=lambda a: a.cost)
 
 
 def only_if(present, absent):
     """Text that is true for every observation of `present` and false for as many of `absent` as one atom, or two
-    joined by ||, can make it; None if that is none of them. Two joined by && would fit chance."""
+    joined by ||, can make it; None if that is none of them. Two joined by && would fit chance. Of equal atoms the one
+    with != is taken, which excludes nothing that was not seen. None for fewer samples than MIN_SIDE_TWO of the child."""
+    if len(present) < MIN_SIDE_TWO:
+        return None
     everything = present + absent
     wanted, full = (1 << len(present)) - 1, (1 << len(everything)) - 1
     masks = {}
-    for atom in atoms_for(everything):
+    for atom in sorted(atoms_for(everything), key=lambda a: "!=" not in a.text):
         if atom.broad:
             masks.setdefault(sum(1 << i for i, o in enumerate(everything) if atom.holds(o)), atom)
     masks.pop(full, None)

@@ -82,6 +82,7 @@ def copies_and_conversions(record):
         call("numpy_T", source)
         call("is_floating_point", source)
     call("resolve_conj", f(3, dtype=torch.complex64).conj())
+    call("resolve_conj", f(2, 3, dtype=torch.complex64).conj())
     call("view.dtype", f(4), torch.int32)
 
 
@@ -105,6 +106,11 @@ def convolutions(record):
         call(f"conv{dims}d", f(*shape), depthwise, None, ones, zeros, ones, 4)
         call(f"conv{dims}d.padding", f(*shape), f(6, 4, *([3] * dims)), None, ones, "same")
         call(f"conv{dims}d.padding", f(*shape), f(6, 4, *([3] * dims)), None, ones, "valid")
+        for kernel in (2, 4):
+            for dilation in (1, 2):
+                weight = f(6, 4, *([3] * (dims - 1)), kernel)
+                call(f"conv{dims}d.padding", f(*shape), weight, None, ones, "same", [dilation] * dims)
+                call(f"conv{dims}d.padding", f(*shape), weight, None, ones, "valid", ones)
 
 
 @group
@@ -285,6 +291,8 @@ def matrix_products(record):
     for left in sides:
         for right in rights:
             call("matmul", left, right)
+    call("matmul", f(2, 4, 3).transpose(1, 2), f(4, 5))
+    call("matmul", f(2, 4, 3).transpose(1, 2), f(4))
     for left in sides:
         for bias in (None, f(5)):
             call("linear", left, f(5, 4), bias)
@@ -292,7 +300,10 @@ def matrix_products(record):
     for equation, args in (
         ("ij,jk->ik", (f(2, 3), f(3, 4))), ("bij,bjk->bik", (f(2, 2, 3), f(2, 3, 4))), ("ij->ji", (f(2, 3),)),
         ("ij->i", (f(2, 3),)), ("i,j->ij", (f(2), f(3))), ("bhqd,bhkd->bhqk", (f(1, 2, 3, 4), f(1, 2, 5, 4))),
-        ("ii->i", (f(3, 3),)), ("ij,ij->ij", (f(2, 3), f(2, 3))),
+        ("ii->i", (f(3, 3),)), ("ij,ij->ij", (f(2, 3), f(2, 3))), ("ij,jk->k", (f(2, 3), f(3, 4))),
+        ("iij,jk->ik", (f(3, 3, 4), f(4, 5))), ("ij,jk,kl->il", (f(2, 3), f(3, 4), f(4, 5))),
+        ("i,i,i->i", (f(3), f(3), f(3))), ("i,i->", (f(3), f(3))), ("bi,bj->bij", (f(2, 3), f(2, 4))),
+        ("...d,hd->...h", (f(2, 3, 4), f(5, 4))), ("ijk->", (f(2, 3, 4),)),
     ):  # fmt: skip
         call("einsum", equation, list(args))
 

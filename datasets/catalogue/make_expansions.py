@@ -128,7 +128,10 @@ class Pool:
         return self.lost
 
 
-def record_all(paths, jobs):
+def record_all(paths, jobs, restart):
+    if restart:
+        for path in paths.values():
+            path.unlink(missing_ok=True)
     lost = Pool([u for u in paths if not paths[u].exists()], paths, jobs).run()
     for unit, reason in lost.items():
         print(f"lost: {unit[0]} {unit[1] if unit[0] == 'auto' else samples.unit_name(unit)} ({reason})")
@@ -156,16 +159,13 @@ def main():
     if options.only:
         names = {u: n for u, n in names.items() if n in options.only}
     paths = {u: options.scratch / (n.replace("/", "_").replace(":", "__") + ".obs") for u, n in names.items()}
-    if options.restart:
-        for path in paths.values():
-            path.unlink(missing_ok=True)
     print(f"{len(names)} units, ready after {time.monotonic() - began:.0f} s", flush=True)
-    record_all(paths, options.jobs)
+    record_all(paths, options.jobs, options.restart)
     if not options.only:  # What no sample reached is called with arguments made from its schema.
         ops = reduce_rows.read_ops(options.output.parent)
         for name in auto_calls.wanted(ops, reduce_rows.operators_of(paths)):
             paths["auto", name] = options.scratch / f"auto__{name.replace('::', '.')}.obs"
-        record_all({u: p for u, p in paths.items() if u[0] == "auto"}, options.jobs)
+        record_all({u: p for u, p in paths.items() if u[0] == "auto"}, options.jobs, options.restart)
     print(f"recorded after {time.monotonic() - began:.0f} s", flush=True)
     reduce_rows.write(paths, options.output, here)
     print(f"done after {time.monotonic() - began:.0f} s")

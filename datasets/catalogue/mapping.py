@@ -100,7 +100,36 @@ def map_value(name, uses):
     if len(values) == 1:
         fact = uses[0][0]
         return {"const": None if fact[0] == "N" else fact[1]}
-    return {"parent": equal[0]} if len(equal) == 1 else None
+    return {"parent": equal[0]} if len(equal) == 1 else map_longer_list(name, uses)
+
+
+def is_numbers(fact):
+    return fact[0] == "V" and isinstance(fact[1], list) and all(type(v) is int for v in fact[1])
+
+
+ADDED_DIMENSION = {0, 1}  # What a dimension put in front gets. Other numbers would be sizes of the samples.
+
+
+def numbers_before(fact, theirs):
+    """What stands in a list of numbers before the parent's list; None where it does not end with that."""
+    if not (is_numbers(fact) and is_numbers(theirs)) or not 0 < len(theirs[1]) < len(fact[1]):
+        return None
+    count = len(fact[1]) - len(theirs[1])
+    head, tail = fact[1][:count], fact[1][count:]
+    return head if tail == theirs[1] and set(head) <= ADDED_DIMENSION else None
+
+
+def map_longer_list(name, uses):
+    """The parent's list behind constants. It must have been tried with several values: [2, 2] of [2] may as well be one
+    number that stands for both."""
+    found = {}
+    for other in uses[0][1]:
+        heads = [numbers_before(fact, parent[other]) for fact, parent in uses]
+        varied = len({key(parent[other]) for _, parent in uses}) > 1
+        if varied and uniform(heads):
+            found[other] = heads[0]
+    only = name if name in found else next(iter(found)) if len(found) == 1 else None
+    return {"parent": only, "before": found[only]} if only else None
 
 
 def map_arguments(uses):

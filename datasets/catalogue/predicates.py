@@ -1,14 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the part of the predicate grammar that conditions use, and evaluates it on an observation's arguments."""
+import math
 import operator
 import re
 
-TOKEN = re.compile(r"\s*(&&|\|\||==|!=|<=|>=|[!<>(){},]|'[^']*'|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|[A-Za-z_]\w*)")
-FUNCTIONS = {"dtype": 1, "itemsize": 1, "rank": 1, "size": 2, "contiguous": 1, "value": 1, "is_none": 1, "any_gt": 2}
+TOKEN = re.compile(r"\s*(&&|\|\||==|!=|<=|>=|[!<>(){},%]|'[^']*'|-inf\b|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|[A-Za-z_]\w*)")
+FUNCTIONS = {
+    "dtype": 1, "itemsize": 1, "rank": 1, "size": 2, "contiguous": 1, "len": 1, "value": 1, "is_none": 1, "any_gt": 2,
+}  # fmt: skip
 COMPARISONS = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
-WORDS = {"true": True, "false": False, "None": None}
+WORDS = {"true": True, "false": False, "None": None, "inf": math.inf, "-inf": -math.inf}
+FLOATS = frozenset("float16 bfloat16 float32 float64".split())
+INTS = frozenset("uint8 int8 int16 int32 int64".split())
+NOT_FINITE = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
+
+
+def number_of(value):
+    """The value an argument was recorded with: the recorder writes numbers that JSON does not have as words."""
+    return NOT_FINITE.get(value, value) if isinstance(value, str) else value
 
 
 def tensors(fact):
@@ -62,17 +73,19 @@ class Predicate:
             inner = self.either()
             self.take(")")
             return inner
-        left = self.operand()
+        left = self.remainder()
         if self.at("in"):
             members = self.members()
             return lambda o: all(v in members for v in left(o))
         if self.at(*COMPARISONS):
-            test, right = COMPARISONS[self.take()], self.operand()
+            test, right = COMPARISONS[self.take()], self.remainder()
             return lambda o: all(same_kind(a, b, test) for a in left(o) for b in right(o))
         return lambda o: all(bool(v) for v in left(o))
 
     def members(self):
         self.take("in")
+        if self.at("floats", "ints"):
+            return {"floats": FLOATS, "ints": INTS}[self.take()]
         self.take("{")
         members = [self.take()]
         while self.at(","):
@@ -80,6 +93,17 @@ class Predicate:
             members.append(self.take())
         self.take("}")
         return set(members)
+
+    def remainder(self):
+        left = self.operand()
+        while self.at("%"):
+            self.take()
+            left = self.modulo(left, self.operand())
+        return left
+
+    @staticmethod
+    def modulo(left, right):
+        return lambda o: [a % b for a in left(o) for b in right(o)]
 
     def operand(self):
         """A function from an observation to the list of values the operand stands for."""
@@ -117,6 +141,7 @@ class Predicate:
             "rank": lambda o: [len(t[2]) for t in tensors(o[name])],
             "size": lambda o: [t[2][number] for t in tensors(o[name])],
             "contiguous": lambda o: [t[3] for t in tensors(o[name])],
+            "len": lambda o: [len(o[name][1])] if o[name][0] != "N" else [],
             "value": lambda o: values(o[name]),
             "is_none": lambda o: [o[name][0] == "N"],
             "any_gt": lambda o: [any(v > number for v in o[name][1])],
@@ -124,7 +149,10 @@ class Predicate:
 
 
 def values(fact):
-    return [fact[1]] if fact[0] == "V" else []
+    """A list means each of its elements."""
+    if fact[0] != "V":
+        return []
+    return [number_of(value) for value in (fact[1] if isinstance(fact[1], list) else [fact[1]])]
 
 
 def item_size(dtype):

@@ -94,6 +94,14 @@ def is_transfer(call):
     return call["op"].partition(".")[0] in TRANSFERS and len(devices) > 1
 
 
+def is_copy_onto_itself(call):
+    """Does nothing, which no argument shows."""
+    if call["op"] != "aten::copy_":
+        return False
+    to, source = call["in"][:2]
+    return is_defined(to) and is_defined(source) and to["t"] == source["t"]
+
+
 def on_device(call):
     found = [t["device"] for t in tensors_in([*call["in"], *call["out"]])]
     return "neuron" in found or not found
@@ -111,7 +119,7 @@ def observations(calls, grad):
     for index, call in enumerate(calls):
         if call["arrived"] or not is_composite(call["op"]) or not on_device(call) or is_transfer(call):
             continue
-        if any(0 in t["size"] for t in tensors_in(call["in"])):
+        if any(0 in t["size"] for t in tensors_in(call["in"])) or is_copy_onto_itself(call):
             continue
         places = references(call)
         origins = {t: {p if isinstance(p, str) else p[0] for p in found} for t, found in places.items()}

@@ -103,23 +103,30 @@ def source_word(entries):
     return next(s for s in SOURCES if s in found)
 
 
+NECESSARY = "only if "  # Begins a condition of hand_conditions.txt that is not sufficient.
+
+
 def read_hand_conditions(here):
-    """(operator, child) -> condition"""
+    """(operator, child) -> condition, or a necessary one"""
     lines = (here / "hand_conditions.txt").read_text(encoding="utf-8").splitlines()
     parts = [[p.strip() for p in line.split(" | ")] for line in lines if line and not line.startswith("#")]
     return {(op, child): text for op, child, text in parts}
 
 
 def hand_condition(op, child, present, absent):
+    """(condition, only_if), both None where nothing is written by hand or a sample contradicts it."""
     text = shared["hand_conditions"].get((op, child))
-    if text is not None:
-        holds = predicates.Predicate(text, list(present[0])).holds
-        for wanted, side in ((True, present), (False, absent)):
-            wrong = [o for o in side if holds(o) != wanted]
-            if wrong:
-                print(f"not used: {op} | {child} | {text}: contradicted {len(wrong)} times, by {wrong[0]}", flush=True)
-                return None
-    return text
+    if text is None:
+        return None, None
+    necessary = text.startswith(NECESSARY)
+    predicate = text.removeprefix(NECESSARY)
+    holds = predicates.Predicate(predicate, list(present[0])).holds
+    for wanted, side in ((True, present), (False, [] if necessary else absent)):
+        wrong = [o for o in side if holds(o) != wanted]
+        if wrong:
+            print(f"not used: {op} | {child} | {text}: contradicted {len(wrong)} times, by {wrong[0]}", flush=True)
+            return None, None
+    return (None, predicate) if necessary else (predicate, None)
 
 
 def row(op, child, entries, samples, plumbing):
@@ -140,11 +147,12 @@ def row(op, child, entries, samples, plumbing):
     if not always:
         absent = [e for e in entries if not any(c["op"] == child for c in e[0]["calls"])]
         sides = [e[0]["in"] for e in present], [e[0]["in"] for e in absent]
-        out["condition"] = hand_condition(op, child, *sides) or conditions.find_condition(*sides)
+        out["condition"], necessary = hand_condition(op, child, *sides)
+        if necessary is None and out["condition"] is None:
+            out["condition"] = conditions.find_condition(*sides)
         if out["condition"] is None:
-            out["only_if"] = conditions.only_if(*sides)
-            if out["only_if"] is None:
-                del out["only_if"]
+            necessary = necessary or conditions.only_if(*sides)
+            out.update({"only_if": necessary} if necessary not in (None, "true") else {})
     hosts = [c["host"] for e in present for c in e[0]["calls"] if c["op"] == child]
     if child in plumbing or all(hosts):
         out["plumbing"] = True

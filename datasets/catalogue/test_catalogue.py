@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of the committed catalogue. Needs no torch: python3 datasets/catalogue/test_catalogue.py"""
 import collections
+import contextlib
+import io
 import json
 import pathlib
 import unittest
 
+import conditions
+import mapping
+import reduce_rows
 from predicates import Predicate
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "torch-2.13.0"
@@ -106,6 +111,8 @@ class Catalogue(unittest.TestCase):
                 self.assertEqual(1, len(mapped.keys() & {"parent", "const", "derived"}), row)
                 if "parent" in mapped:
                     self.assertIn(mapped["parent"], self.names[row["op"]], row)
+                self.assertTrue(all(type(n) is int for n in mapped.get("before", [])), row)
+                self.assertTrue("before" not in mapped or mapped["before"] and "parent" in mapped, row)
                 for value in mapped.get("derived", {}).values():
                     if isinstance(value, str) and value.startswith("same:"):
                         self.assertIn(value.removeprefix("same:"), self.names[row["op"]], row)
@@ -126,14 +133,108 @@ class Catalogue(unittest.TestCase):
     def test_predicates_evaluate(self):
         matrix = ["T", "float32", [2, 1], True, False]
         given = {"self": matrix, "bias": ["N"], "dims": ["V", [1, 2]], "flag": ["V", True], "mode": ["V", "sum"]}
+        given.update({"low": ["V", "-Infinity"], "list": ["L", [matrix, ["N"]]]})
         for text, truth in (
             ("rank(self) == 2", True), ("rank(self) < 2", False), ("dtype(self) in {float32,bool}", True),
             ("dtype(self) == bool", False), ("size(self,1) == 1 && contiguous(self)", True), ("is_none(bias)", True),
             ("!is_none(bias) || any_gt(dims,1)", True), ("any_gt(dims,2)", False), ("flag == true", True),
             ("flag == 1", False), ("mode == 'sum'", True), ("(mode != 'sum' || flag) && rank(self) >= 2", True),
-            ("itemsize(self) > 4", False),
+            ("itemsize(self) > 4", False), ("len(dims) == 2", True), ("len(dims) != 2 || len(list) == 1", False),
+            ("len(bias) == 7", True), ("low == -inf", True), ("low < 0 && low != inf", True), ("dims % 2 == 0", False),
+            ("size(self,-1) % 2 == 1", True), ("dtype(self) in floats && !(dtype(self) in ints)", True),
         ):  # fmt: skip
             self.assertEqual(Predicate(text, list(given)).holds(given), truth, text)
+
+    def test_lengths_of_lists_make_conditions(self):
+        def padded(mode, *pad):
+            return {"pad": ["V", list(pad)], "mode": ["V", mode]}
+
+        def lists(*counts):
+            return [{"tensors": ["L", [["T", "float32", [2, 1], True, False]] * n]} for n in counts]
+
+        two = [padded("reflect", 1, n) for n in (1, 2, 3, 4)]
+        other = [padded("reflect", 1, n, 1, 1) for n in (1, 2)] + [padded("constant", n, n) for n in (1, 2, 3)]
+        self.assertEqual(conditions.find_condition(two, other), "mode == 'reflect' && len(pad) == 2")
+        self.assertEqual(conditions.find_condition(lists(1), lists(2, 3)), "len(tensors) == 1")
+        self.assertIsNone(conditions.find_condition(lists(2), lists(1, 3)), "two of three tensors are chance")
+
+    def test_necessary_conditions(self):
+        def ranks(*found, **others):
+            return [{"self": ["T", "float32", [2] * rank, True, False], **others} for rank in found]
+
+        self.assertEqual(conditions.only_if(ranks(2, 2, 2, 2), ranks(2, 3)), "rank(self) != 3")
+        self.assertIsNone(conditions.only_if(ranks(2, 2, 2), ranks(2, 3)), "three samples of the child are too few")
+        self.assertIsNone(conditions.only_if(ranks(2, 2, 2, 3), ranks(2, 3)))
+        dims = [ranks(2, dim=["V", n]) * 2 for n in (1, 0, 1)]
+        self.assertIsNone(conditions.only_if(dims[0] + dims[2], dims[1]), "which dimension is asked for is chance")
+
+    def test_conditions_by_hand(self):
+        given = [{"k": ["V", k]} for k in (1, 2, 3, 4)]
+        hand = {"odd": "k % 2 == 1", "small": "only if k < 4", "wrong": "k == 1", "not needed": "only if k == 1"}
+        reduce_rows.shared["hand_conditions"] = {("op", child): text for child, text in hand.items()}
+
+        def judged(child):
+            with contextlib.redirect_stdout(io.StringIO()):
+                return reduce_rows.hand_condition("op", child, given[0::2], given[1::2])
+
+        self.assertEqual(judged("odd"), ("k % 2 == 1", None))
+        self.assertEqual(judged("small"), (None, "k < 4"))
+        for child in ("wrong", "not needed", "nothing"):
+            self.assertEqual(judged(child), (None, None), child)
+
+    def test_copies_always_copy(self):
+        self.assertEqual(self.by_op["aten::copy_"]["aten::_copy_from"]["mode"], "always")
+
+    def test_infinities_are_numbers(self):
+        def norm(ord):
+            return {"ord": ["V", ord]}
+
+        self.assertEqual(conditions.find_condition([norm("Infinity")], [norm(-1), norm(2.0)]), "ord == inf")
+        self.assertEqual(conditions.find_condition([norm("-Infinity")], [norm(-1), norm("Infinity")]), "ord == -inf")
+        self.assertEqual(conditions.find_condition([norm("Infinity"), norm(1)], [norm("-Infinity")]), "ord > 0")
+
+    def test_a_list_behind_constants(self):
+        def size(*pairs, argument="size"):
+            return mapping.map_arguments([({"size": ["V", child]}, {argument: ["V", parent]}) for child, parent in pairs])
+
+        behind = {"size": {"parent": "size", "before": [1]}}
+        self.assertEqual(size(([1, 2], [2]), ([1, 3], [3])), behind)
+        self.assertEqual(size(([1, 0, 2], [2]), ([1, 0, 3], [3]))["size"]["before"], [1, 0])
+        self.assertEqual(size(([1, 2], [2]), ([1, 3], [3]), argument="length")["size"]["parent"], "length")
+        for pairs in (
+            (([2, 2], [2]), ([3, 3], [3])),  # One number for both dimensions.
+            (([1, 1], [1]), ([1, 1], [1])),  # The same, as far as can be seen: a constant.
+            (([1, 2], [2]), ([0, 3], [3])),
+            (([7, 2], [2]), ([7, 3], [3])),  # A size of the samples.
+            (([1, 2], [2]), ([3, 1], [3])),
+            (([1, 2], 2), ([1, 3], 3)),
+        ):
+            self.assertNotIn("before", size(*pairs).get("size", {}), pairs)
+
+    def test_pooling_of_one_dimension_reaches_that_of_two(self):
+        for name in ("avg", "max"):
+            row = self.by_op[f"aten::adaptive_{name}_pool1d"][f"aten::adaptive_{name}_pool2d"]
+            self.assertEqual(row["args"]["output_size"], {"parent": "output_size", "before": [1]})
+
+    def test_padding(self):
+        for kind, mode in (("reflection", "reflect"), ("replication", "replicate")):
+            for dims in (1, 2, 3):
+                row = self.by_op["aten::pad"][f"aten::{kind}_pad{dims}d"]
+                self.assertEqual(row["condition"], f"mode == '{mode}' && len(pad) == {2 * dims}")
+
+    def test_loss_of_class_indices_without_smoothing(self):
+        target = ["T", "int64", [2], True, False]
+        logits = ["T", "float32", [2, 3], True, False]
+        given = {"self": logits, "target": target, "weight": ["N"], "reduction": ["V", 1], "label_smoothing": ["V", 0.0]}
+        given["ignore_index"] = ["V", -100]
+        names = self.names["aten::cross_entropy_loss"]
+        rows = {child: row for child, row in self.by_op["aten::cross_entropy_loss"].items() if not row.get("plumbing")}
+        called = {
+            child
+            for child, row in rows.items()
+            if row["mode"] == "always" or Predicate(row["condition"], names).holds(given)
+        }
+        self.assertEqual(called, {"aten::log_softmax.int", "aten::nll_loss_nd"})
 
     def children(self, op, mode=None):
         return {
