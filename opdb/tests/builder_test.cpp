@@ -177,6 +177,7 @@ TEST(Builder, BuildsTheRepositorysData) {
   const auto built = buildDatabase(inputs, folder / "operators.db");
   ASSERT_TRUE(built.has_value()) << built.error().text();
   EXPECT_THAT(built->problems, IsEmpty());
+  EXPECT_THAT(built->notes, IsEmpty()) << "every condition of the catalogue is read";
   EXPECT_GT(built->ops, 3000U);
   EXPECT_GT(built->expansions, 2000U);
   EXPECT_GT(built->support, 450U);
