@@ -361,6 +361,7 @@ ArgValue plainString(ReadContext& context, const std::string& text, const JsonPa
 template <typename T, typename Read>
 std::vector<T> plainList(const Json& json, const JsonPath& path, const Read& read) {
   std::vector<T> out;
+  out.reserve(json.size());
   for (std::size_t index = 0; index < json.size(); ++index) {
     out.push_back(read(json[index], JsonPath(path, index)));
   }

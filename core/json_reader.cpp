@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -14,12 +15,12 @@ std::string JsonPath::text() const {
     chain.push_back(step);
   }
   std::string out;
-  for (auto step = chain.rbegin(); step != chain.rend(); ++step) {
-    if ((*step)->index_) {
-      out += fmt::format("[{}]", *(*step)->index_);
+  for (const JsonPath* step : std::views::reverse(chain)) {
+    if (step->index_) {
+      out += fmt::format("[{}]", *step->index_);
     } else {
       out += out.empty() ? "" : ".";
-      out += (*step)->key_;
+      out += step->key_;
     }
   }
   return out;

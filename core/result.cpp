@@ -4,6 +4,7 @@
 #include <backward.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,8 +13,8 @@ namespace neuroncheck {
 
 std::string Error::text() const {
   std::string out;
-  for (auto layer = context.rbegin(); layer != context.rend(); ++layer) {
-    out += *layer;
+  for (const std::string& layer : std::views::reverse(context)) {
+    out += layer;
     out += ": ";
   }
   return out + message;

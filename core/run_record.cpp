@@ -139,6 +139,7 @@ std::vector<Blocker> rankBlockers(const RunRecord& record) {
     }
   }
   std::vector<Blocker> out;
+  out.reserve(blockers.size());
   for (auto& [key, blocker] : blockers) {
     out.push_back(std::move(blocker));
   }
