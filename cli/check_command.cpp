@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include <fmt/format.h>
 
 #include "cli/commands.h"
@@ -14,8 +17,45 @@
 namespace neuroncheck::cli {
 namespace {
 
+bool isSqlite(const std::string& path) {
+  constexpr std::string_view kMagic = "SQLite format 3";
+  std::string start(kMagic.size(), '\0');
+  std::ifstream(path, std::ios::binary)
+      .read(start.data(), static_cast<std::streamsize>(start.size()));
+  return start == kMagic;
+}
+
+/// A report must never take the place of what it was made from.
+Result<void> keepInputs(const Options& options) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> read = options.inputs;
+  read.push_back(options.database.value_or(""));
+  for (const std::string& output : {options.output, options.runFile}) {
+    for (const std::string& input : read) {
+      std::error_code ignored;
+      if (!output.empty() && fs::is_regular_file(output, ignored) &&
+          fs::equivalent(output, input, ignored)) {
+        return fail(ErrorCode::Usage,
+                    fmt::format("{}: would be replaced by the report on it", output));
+      }
+    }
+  }
+  std::error_code ignored;
+  if (!options.runFile.empty() && fs::is_regular_file(options.runFile, ignored) &&
+      fs::file_size(options.runFile, ignored) > 0 && !isSqlite(options.runFile)) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--run-file {}: a file of another kind is there; it is not replaced",
+                            options.runFile));
+  }
+  return {};
+}
+
 Result<int> check(const CommandLine& line) {
   const Options& options = line.options;
+  if (options.inputs.empty()) {
+    return fail(ErrorCode::Usage, "no model is given: nothing was checked");
+  }
+  NEURONCHECK_TRY_VOID(keepInputs(options));
   NEURONCHECK_TRY(const std::set<std::string> failOn,
                   parseFailOn(options.failOn.value_or(std::string(kDefaultFailOn))));
   NEURONCHECK_TRY(const auto reporter, reporterOf(options));
@@ -88,7 +128,7 @@ void addCheckCommand(CLI::App& app, CommandLine& line) {
     if (!app.get_subcommands().empty()) {
       return;
     }
-    if (line.options.inputs.empty()) {
+    if (line.options.inputs.empty() && line.argv.size() == 1) {
       throw CLI::CallForHelp();
     }
     line.action = [&line]() { return runCommand(line.options, [&line]() { return check(line); }); };

@@ -39,6 +39,13 @@ Result<void> applyConfig(const std::string& path, Options& options) {
   if (!std::filesystem::exists(path, ignored)) {
     return {};
   }
+  // A library's parser goes down one level for each dot of a key: no project needs a long file.
+  constexpr std::uintmax_t kMaxBytes = 16384;
+  if (!std::filesystem::is_regular_file(path, ignored) ||
+      std::filesystem::file_size(path, ignored) > kMaxBytes) {
+    return fail(ErrorCode::Usage,
+                fmt::format("{}: not a regular file of at most {} bytes", path, kMaxBytes));
+  }
   toml::table table;
   try {
     table = toml::parse_file(path);

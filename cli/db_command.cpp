@@ -39,7 +39,7 @@ struct DbFlags {
 
 Result<void> print(const Options& options, const std::string& text) {
   return writeOutput(options.output, [&text](std::ostream& out) -> Result<void> {
-    out << text;
+    out << harmless(text);
     return {};
   });
 }
@@ -104,6 +104,9 @@ Result<int> importFile(const Options& options, DbFlags flags) {
     return fail(ErrorCode::Usage,
                 "where to? Neither XDG_DATA_HOME nor HOME is set: give --to FILE");
   }
+  if (std::error_code ignored; std::filesystem::equivalent(flags.file, to, ignored)) {
+    return fail(ErrorCode::Usage, fmt::format("--to {}: that is the table itself", to));
+  }
   NEURONCHECK_TRY(const opdb::ImportReport report,
                   opdb::importTable(from, flags.file, flags.import, to));
   NEURONCHECK_TRY_VOID(print(options, opdb::text(report)));
@@ -137,8 +140,10 @@ Result<int> exportRows(const Options& options) {
   }
   NEURONCHECK_TRY(const opdb::Database database, openDatabase(options));
   const auto rows = opdb::exportedRows(database, kProduct, options.release.value_or(""));
-  NEURONCHECK_TRY_VOID(
-      print(options, format == "csv" ? opdb::exportCsv(rows) : opdb::exportJson(rows)));
+  NEURONCHECK_TRY_VOID(writeOutput(options.output, [&](std::ostream& out) -> Result<void> {
+    out << (format == "csv" ? opdb::exportCsv(rows) : opdb::exportJson(rows));
+    return {};
+  }));
   return rows.empty() ? kExitNothing : kExitOk;
 }
 

@@ -58,8 +58,9 @@ Check databaseCheck(const opdb::Database& database) {
 }
 
 // Evidence older than this many days deserves a look at the vendor's current table.
-Check ageCheck(const opdb::Database& database) {
-  const auto target = opdb::resolveTarget(database, {});
+Check ageCheck(const opdb::Database& database, const Options& options) {
+  const auto target = targetOf(options).and_then(
+      [&](const Target& wanted) { return opdb::resolveTarget(database, wanted); });
   if (!target) {
     return {.what = "default target",
             .state = "warning",
@@ -92,7 +93,7 @@ std::vector<Check> inspect(const Options& options, bool& usable) {
   usable = database.has_value();
   if (database) {
     checks.push_back(databaseCheck(*database));
-    checks.push_back(ageCheck(*database));
+    checks.push_back(ageCheck(*database, options));
     if (const std::string outdated = opdb::outdatedCopy(opdb::findDefaultDatabase({}));
         !outdated.empty() && !options.database) {
       checks.push_back(
@@ -115,7 +116,7 @@ std::vector<Check> inspect(const Options& options, bool& usable) {
 
 void writeText(const std::vector<Check>& checks, std::ostream& out) {
   for (const Check& check : checks) {
-    fmt::print(out, "{:<8} {:<20} {}\n", check.state, check.what, check.detail);
+    fmt::print(out, "{:<8} {:<20} {}\n", check.state, check.what, harmless(check.detail));
     if (!check.remedy.empty()) {
       fmt::print(out, "{:29} -> {}\n", "", check.remedy);
     }

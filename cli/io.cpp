@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "core/replace_file.h"
+#include "report/text.h"
 
 namespace neuroncheck::cli {
 namespace {
@@ -67,10 +68,25 @@ Result<void> writeOutput(const std::string& path,
   return {};
 }
 
-void printError(const Error& error) { std::cerr << "neuron-check: " << error.text() << '\n'; }
+std::string harmless(std::string_view text) {
+  std::string out;
+  while (true) {
+    const std::size_t end = text.find('\n');
+    out += report::printable(text.substr(0, end));
+    if (end == std::string_view::npos) {
+      return out;
+    }
+    out += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
+void printError(const Error& error) {
+  std::cerr << "neuron-check: " << harmless(error.text()) << '\n';
+}
 
 void printWarning(const std::string& text) {
-  std::cerr << "neuron-check: warning: " << text << '\n';
+  std::cerr << "neuron-check: warning: " << harmless(text) << '\n';
 }
 
 std::string utcNow() { return utc("{:%Y-%m-%dT%H:%M:%SZ}"); }
@@ -85,7 +101,8 @@ void Progress::step(std::size_t done, std::size_t total, const std::string& what
   }
   last_ = now;
   const std::string line = fmt::format("[{}/{}] {}", done, total, what);
-  std::cerr << (terminal ? fmt::format("\r\033[K{:.110}", line) : line + "\n") << std::flush;
+  std::cerr << (terminal ? fmt::format("\r\033[K{:.110}", harmless(line)) : harmless(line) + "\n")
+            << std::flush;
   shown_ = terminal;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 
 #include "core/result.h"
 
@@ -15,6 +16,10 @@ namespace neuroncheck::cli {
 /// pipe is an Output error.
 [[nodiscard]] Result<void> writeOutput(const std::string& path,
                                        const std::function<Result<void>(std::ostream&)>& produce);
+
+/// Text for a terminal: control and direction characters of names from files become escapes, line
+/// breaks stay.
+[[nodiscard]] std::string harmless(std::string_view text);
 
 /// Prints an error to standard error as "neuron-check: ...".
 void printError(const Error& error);

@@ -54,7 +54,13 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kExitOk : kExitInput;
+    const int code = app.exit(error);
+    std::cout.flush();
+    if (!std::cout) {
+      return kExitInternal;
+    }
+    // Help that nobody asked for: an empty list of models must not pass a gate.
+    return code != 0 ? kExitInput : argc == 1 ? kExitNothing : kExitOk;
   }
   watchSignals();
   return line.action ? line.action() : kExitInput;

@@ -108,11 +108,13 @@ std::vector<NotChecked> targetNotes(const Target& target, const Database& databa
 }
 
 /// An operator given to a higher-order operator as an argument.
-std::optional<OpUse> referredUse(const HigherOrderUse& outer, const OperatorRef& reference) {
+OpUse referredUse(const HigherOrderUse& outer, const OperatorRef& reference) {
   std::optional<OpName> op = OpName::fromExportTarget(reference.target);
   op = op ? op : OpName::parse(reference.target);
   if (!op) {
-    return std::nullopt;
+    op = OpName{.ns = "python",
+                .base = reference.target.empty() ? "(no name)" : reference.target,
+                .overload = {}};
   }
   if (op->overload == "default") {
     op->overload.clear();
@@ -133,9 +135,8 @@ std::vector<OpUse> hiddenUses(const Model& model) {
   for (const HigherOrderUse& outer : model.higherOrder) {
     for (const Argument& argument : outer.args) {
       const auto* reference = std::get_if<OperatorRef>(&argument.value);
-      auto use = reference == nullptr ? std::nullopt : referredUse(outer, *reference);
-      if (use) {
-        hidden.push_back(*std::move(use));
+      if (reference != nullptr) {
+        hidden.push_back(referredUse(outer, *reference));
       }
     }
   }
@@ -229,6 +230,39 @@ void takeHidden(ModelAssessment& assessment, const OpUse& use, const UseClaim& c
        .how = claim.remedy});
 }
 
+/// The first operand or result that is no strided tensor: rows speak of strided ones.
+std::optional<std::string> otherLayout(const OpUse& use) {
+  std::optional<std::string> found;
+  const auto look = [&found](std::string_view what, const ArgValue& value) {
+    forEachTensor(value, [&](const TensorValue& tensor) {
+      if (!found && tensor.spec.layout != Layout::Strided) {
+        found = fmt::format("{} has layout {}", what, name(tensor.spec.layout));
+      }
+    });
+  };
+  for (const Argument& argument : use.args) {
+    look(argument.name.empty() ? "an operand" : argument.name, argument.value);
+  }
+  for (const ArgValue& output : use.outputs) {
+    look("the result", output);
+  }
+  return found;
+}
+
+/// No row says what a use does with tensors that are not strided: what it says of strided ones
+/// never makes it ready.
+void doubtLayout(UseClaim& claim, const OpUse& use) {
+  const bool ready = verdictOf(claim.claim, true) == Verdict::Ready;
+  const auto other = ready ? otherLayout(use) : std::nullopt;
+  if (!other) {
+    return;
+  }
+  claim.claim = Claim::Unknown;
+  claim.confidence = Confidence::None;
+  claim.reason = fmt::format("{}: {}, and no row speaks of it.", use.op.str(), *other);
+  claim.remedy = "Convert the tensor to a strided one before this operator.";
+}
+
 /// The claim of a use as the device gets it: operands cast by autocast, without the strides that
 /// the kernels of the exporting device chose. The cases stay those of the graph.
 UseClaim claimOnDevice(const OpUse& use, const std::vector<AutocastRegion>& regions,
@@ -256,6 +290,20 @@ UseClaim claimOnDevice(const OpUse& use, const std::vector<AutocastRegion>& regi
   return claim;
 }
 
+/// A higher-order operator has no claim: one that nothing is known of leaves the model unknown,
+/// whatever the severity of the finding that names it.
+void doubtHigherOrder(ModelAssessment& assessment, const Finding& finding) {
+  if (finding.rule != "NC209") {
+    return;
+  }
+  assessment.verdict = worst(assessment.verdict, Verdict::Unknown);
+  for (const FindingPlace& place : finding.places) {
+    assessment.notChecked.push_back({.what = fmt::format("higher-order operator {}", place.op),
+                                     .why = finding.message,
+                                     .how = finding.remedy});
+  }
+}
+
 ModelAssessment assessModel(const Model& model, const Target& target, const Database& database,
                             std::string_view today, ClaimEngine& engine,
                             std::map<std::string, Evidence>& evidence) {
@@ -267,6 +315,7 @@ ModelAssessment assessModel(const Model& model, const Target& target, const Data
   const Layouts layouts(model, database);
   for (const OpUse& use : model.uses) {
     assessment.uses.push_back(claimOnDevice(use, regions, layouts, engine));
+    doubtLayout(assessment.uses.back(), use);
     const UseClaim& claim = assessment.uses.back();
     ++assessment.counts[claim.claim];
     takeClaim(assessment, claim);
@@ -287,6 +336,7 @@ ModelAssessment assessModel(const Model& model, const Target& target, const Data
   RuleResults rules = runRules(model, assessment.uses, target, database, today);
   for (const Finding& finding : rules.findings) {
     assessment.verdict = worst(assessment.verdict, verdictOf(finding.severity));
+    doubtHigherOrder(assessment, finding);
   }
   assessment.findings = std::move(rules.findings);
   std::ranges::move(rules.notChecked, std::back_inserter(assessment.notChecked));

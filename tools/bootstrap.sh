@@ -100,7 +100,9 @@ nc_covered() {
 nc_build() {
   local preset=$1 log="$NC_ROOT/build/$1.log"
   shift
-  mkdir -p "$NC_ROOT/build"
+  mkdir -p "$NC_ROOT/build" 2>/dev/null || nc_die "cannot write to $NC_ROOT/build: clone to a folder of your own"
+  # A user without a home has no place for ccache's files.
+  mkdir -p "${CCACHE_DIR:-${HOME:-/nonexistent}/.cache/ccache}" 2>/dev/null || export CCACHE_DISABLE=1
   if [ ! -e "$NC_ROOT/build/$preset/build.ninja" ]; then
     nc_say "configuring build/$preset (once)"
     (cd "$NC_ROOT" && cmake --preset "$preset") >"$log" 2>&1 || { tail -20 "$log" >&2; nc_die "cmake failed (log: build/$preset.log)"; }

@@ -141,6 +141,44 @@ TEST(Assess, StridesThatAKernelChoseDecideNothing) {
   EXPECT_EQ(straight.uses[1].claim, Claim::Decomposed);
 }
 
+TEST(Assess, AHigherOrderOperatorOfWhichNothingIsKnownLeavesTheModelUnknown) {
+  const TestDatabase database({Row{.op = "aten::relu"}});
+  Inventory inventory = inventoryOf({unary("aten::relu")});
+  HigherOrderUse flex;
+  flex.name = "flex_attention";
+  inventory.models.front().higherOrder.push_back(flex);
+  const Assessment assessment = assess(inventory, database.target("2.0"), database.get(), kToday);
+  EXPECT_EQ(assessment.verdict, Verdict::Unknown);
+  EXPECT_THAT(assessment.models.front().notChecked,
+              Contains(Field(&NotChecked::what, HasSubstr("flex_attention"))));
+}
+
+TEST(Assess, AnOperatorArgumentOfNoKnownFormLeavesTheModelUnknown) {
+  const TestDatabase database({Row{.op = "aten::relu"}});
+  Inventory inventory = inventoryOf({unary("aten::relu")});
+  HigherOrderUse outer;
+  outer.name = "auto_functionalized";
+  outer.args = {
+      {.name = "", .value = OperatorRef{.target = "mymodule.kernel"}, .isDefault = false}};
+  inventory.models.front().higherOrder.push_back(outer);
+  EXPECT_EQ(assess(inventory, database.target("2.0"), database.get(), kToday).verdict,
+            Verdict::Unknown);
+}
+
+TEST(Assess, RowsSpeakOfStridedTensors) {
+  const TestDatabase database({Row{.op = "aten::relu"}});
+  for (const Layout layout : {Layout::Unknown, Layout::Mkldnn, Layout::Jagged}) {
+    TensorValue value = *f32({2});
+    value.spec.layout = layout;
+    const ModelAssessment model =
+        assessModel(database, "2.0",
+                    {use("aten::relu",
+                         {{.name = "self", .value = std::make_shared<const TensorValue>(value)}})});
+    EXPECT_EQ(model.uses[0].claim, Claim::Unknown);
+    EXPECT_THAT(model.uses[0].reason, HasSubstr("has layout"));
+  }
+}
+
 struct OneUse {
   std::string status;
   Verdict verdict;

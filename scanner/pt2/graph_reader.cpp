@@ -193,14 +193,35 @@ Result<void> GraphReader::readNodeFields(const Node& node) {
     case Target::Kind::Scalar:
       break;
   }
+  return addPythonCall(node, target);
+}
+
+/// A Python function in the graph. On sizes and other numbers it is a scalar operator; one that
+/// takes or gives tensors computes something that no catalogue knows, and is a use of its own.
+Result<void> GraphReader::addPythonCall(const Node& node, const Target& target) {
+  NEURONCHECK_TRY_VOID(addUse(node, target));
+  OpUse& use = context_.model.uses.back();
+  bool tensors = false;
+  const auto look = [&tensors](const ArgValue& value) {
+    forEachTensor(value, [&tensors](const TensorValue&) { tensors = true; });
+  };
+  for (const Argument& argument : use.args) {
+    look(argument.value);
+  }
+  for (const ArgValue& output : use.outputs) {
+    look(output);
+  }
+  if (tensors) {
+    use.op = OpName{
+        .ns = "python", .base = target.name.empty() ? "(no name)" : target.name, .overload = {}};
+    return {};
+  }
+  context_.model.uses.pop_back();
   ++context_.model.scalarOps[target.name];
   if (!isScalarTarget(target.name)) {
     context_.notes.add(fmt::format("target '{}' is of no known form; counted as a scalar operator",
                                    std::string_view(target.name).substr(0, 120)));
   }
-  NEURONCHECK_TRY([[maybe_unused]] const auto inputs, readArguments(node.inputs));
-  NEURONCHECK_TRY([[maybe_unused]] const auto outputs,
-                  readList(node.outputs, "output", Access::Define));
   return {};
 }
 

@@ -85,6 +85,7 @@ class GraphReader {
   [[nodiscard]] Result<std::vector<ArgValue>> readList(Json list, std::string_view what,
                                                        Access access);
   [[nodiscard]] Result<void> addUse(const Node& node, const Target& target);
+  [[nodiscard]] Result<void> addPythonCall(const Node& node, const Target& target);
   [[nodiscard]] Result<void> addHigherOrder(const Node& node, const Target& target);
   void dropUnknown(OpUse& use, const OpInfo& info);
   void fillDefaults(OpUse& use, const OpInfo& info);
