@@ -97,6 +97,13 @@ void addOutputFlags(CLI::App& app, Options& options, const std::string& formats)
   app.add_flag("-q,--quiet", options.quiet, "the verdict only, no progress");
 }
 
+void addWeightsFlag(CLI::App& app, Options& options) {
+  app.add_flag(
+      "--weights-only", options.weightsOnly,
+      "take checkpoints, safetensors and Hugging Face folders as inputs: dtypes and memory "
+      "are judged, operators are not");
+}
+
 void addDatabaseFlag(CLI::App& app, Options& options) {
   app.add_option("--db", options.database, "operator database to use instead of the embedded one");
 }
@@ -121,6 +128,7 @@ void addCheckCommand(CLI::App& app, CommandLine& line) {
                              kDefaultFailOn));
   app.add_option("--op", options.opFilter,
                  "look at operators matching this wildcard only, e.g. 'aten::*conv*'");
+  addWeightsFlag(app, options);
   app.add_option("--run-file", options.runFile,
                  "also keep the run in this file, for `neuron-check report`");
   addOutputFlags(app, options, "terminal, json, jsonl or md (default: terminal)");

@@ -89,7 +89,8 @@ int exitCodeOf(const RunRecord& record, const std::set<std::string>& failOn) {
       code = combineExitCodes(code, exitCodeOf(input.error->code));
       continue;
     }
-    read = true;
+    // Tensors without a program have a verdict of their own, and no operator.
+    read = read || !input.inventory.checkpoint;
     std::set<std::string> words;
     for (const ModelAssessment& model : input.assessment.models) {
       uses += model.uses.size();

@@ -44,7 +44,7 @@ Result<int> inventory(const Options& options) {
       break;
     }
     progress.step(inputs.size(), options.inputs.size(), path);
-    InputResult input = scanInput(path, database);
+    InputResult input = scanInput(path, database, options.weightsOnly);
     std::size_t uses = 0;
     if (input.error) {
       code = combineExitCodes(code, exitCodeOf(input.error->code));
@@ -54,7 +54,8 @@ Result<int> inventory(const Options& options) {
       for (const Model& model : input.inventory.models) {
         uses += model.uses.size();
       }
-      code = combineExitCodes(code, uses == 0 ? kExitNothing : kExitOk);
+      const bool empty = uses == 0 && !input.inventory.checkpoint;
+      code = combineExitCodes(code, empty ? kExitNothing : kExitOk);
     }
     inputs.push_back(std::move(input));
   }
@@ -79,6 +80,7 @@ void addInventoryCommand(CLI::App& app, CommandLine& line) {
   command->add_option("model", options.inputs, "exported programs (.pt2)")->required();
   addDatabaseFlag(*command, options);
   command->add_option("--op", options.opFilter, "operators matching this wildcard only");
+  addWeightsFlag(*command, options);
   addOutputFlags(*command, options, "terminal or json (default: terminal)");
   command->callback([&line]() {
     line.action = [&line]() {

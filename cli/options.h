@@ -41,6 +41,7 @@ struct Options {
   std::string opFilter;
   int verbosity = 0;
   bool quiet = false;
+  bool weightsOnly = false;  ///< a file of tensors without a program is an input like any other
   std::vector<std::string> inputs;
 };
 

@@ -14,6 +14,7 @@
 #include "opdb/assess.h"
 #include "opdb/database_locate.h"
 #include "opdb/location.h"
+#include "scanner/checkpoint/describe.h"
 #include "scanner/digest.h"
 #include "scanner/open.h"
 
@@ -69,11 +70,16 @@ Result<opdb::Database> openDatabase(const Options& options) {
   return opdb::Database::open(path);
 }
 
-InputResult scanInput(const std::string& path, const opdb::Database& database) {
+InputResult scanInput(const std::string& path, const opdb::Database& database, bool weightsOnly) {
   auto scanned = scanner::scan(path, database);
   InputResult result;
   if (scanned.inventory) {
     result.inventory = *std::move(scanned.inventory);
+    if (scanned.noProgram && !weightsOnly) {
+      result.error = std::move(scanned.noProgram);
+    } else if (scanned.noProgram) {
+      result.inventory.models.push_back(scanner::weightsModel(*result.inventory.checkpoint));
+    }
   } else {
     result.error = std::move(scanned.inventory).error();
     result.inventory.kind = scanned.kind;
@@ -105,7 +111,7 @@ Result<RunRecord> runCheck(const Options& options, const opdb::Database& databas
       continue;
     }
     progress.step(record.inputs.size(), options.inputs.size(), path);
-    InputResult input = scanInput(path, database);
+    InputResult input = scanInput(path, database, options.weightsOnly);
     if (!input.error) {
       const std::vector<std::size_t> leftOut = filterOperators(input.inventory, options.opFilter);
       input.assessment = opdb::assess(input.inventory, record.target, database, today);

@@ -17,8 +17,10 @@ namespace neuroncheck::cli {
 [[nodiscard]] Result<opdb::Database> openDatabase(const Options& options);
 
 /// Reads one input. Never fails as a whole: what could not be read is in InputResult::error, with
-/// the kind when it was found.
-[[nodiscard]] InputResult scanInput(const std::string& path, const opdb::Database& database);
+/// the kind when it was found. A file of tensors without a program is an Error too, with what it
+/// holds in the inventory; with `weightsOnly` it is a model without operators instead.
+[[nodiscard]] InputResult scanInput(const std::string& path, const opdb::Database& database,
+                                    bool weightsOnly);
 
 /// Scans and judges every input. Stops between inputs when a signal arrived; the rest are then
 /// reported as not read.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/arg_value.h"
+#include "core/checkpoint.h"
 #include "core/op_name.h"
 
 namespace neuroncheck {
@@ -178,6 +179,7 @@ struct Inventory {
   std::string layout;    ///< archive layout "A", "B" or "C" for exported programs
   std::vector<Model> models;
   std::vector<std::string> compiledModels;  ///< AOTInductor packages inside
+  std::optional<Checkpoint> checkpoint;     ///< of files that hold tensors and no program
   std::vector<FileNote> notes;
 };
 

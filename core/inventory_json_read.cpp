@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/checkpoint_json.h"
 #include "core/inventory_json_value.h"
 
 namespace neuroncheck {
@@ -410,6 +411,7 @@ Result<Inventory> inventoryFromJson(const Json& json) {
                     [&](const std::string& modelName, const Json& entry, const JsonPath& path) {
                       out.models.push_back(readModel(context, modelName, entry, path));
                     });
+  out.checkpoint = checkpointFromJson(context.scan, fields);
   // The command line adds the reason when an input could not be read; the record keeps it
   // elsewhere.
   fields.ignore("error");

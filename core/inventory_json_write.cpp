@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/checkpoint_json.h"
 #include "core/inventory_json_value.h"
 #include "core/version.h"
 
@@ -415,6 +416,9 @@ Json toJson(const Inventory& inventory) {
   out["models"] = Json::object();
   for (const Model& model : inventory.models) {
     out["models"][model.name] = modelToJson(model);
+  }
+  if (inventory.checkpoint) {
+    addToJson(*inventory.checkpoint, out);
   }
   return out;
 }

@@ -331,7 +331,10 @@ ModelAssessment assessModel(const Model& model, const Target& target, const Data
     assessment.weakestConfidence = Confidence::None;
     assessment.notChecked.push_back({.what = "the model",
                                      .why = "no operator was found to judge",
-                                     .how = "check that this is the program you meant to export"});
+                                     .how = model.dialect == "none"
+                                                ? "export the program that uses these tensors"
+                                                : "check that this is the program you meant to "
+                                                  "export"});
   }
   RuleResults rules = runRules(model, assessment.uses, target, database, today);
   for (const Finding& finding : rules.findings) {
@@ -395,6 +398,9 @@ Assessment assess(const Inventory& inventory, const Target& target, const Databa
   }
   for (const Finding& finding : assessment.fileFindings) {
     assessment.verdict = worst(assessment.verdict, verdictOf(finding.severity));
+    for (ModelAssessment& model : assessment.models) {
+      model.verdict = worst(model.verdict, verdictOf(finding.severity));
+    }
   }
   return assessment;
 }

@@ -33,6 +33,13 @@ constexpr auto kRules = std::to_array<RuleInfo>({
     {"NC111", "The model was exported on the CPU and holds a CPU-only path", kWarning,
      "Model code that asks for the device type takes another path on Trainium: export it again "
      "with tensors of the target device, and judge that file."},
+    {"NC112", "The pickle would run commands", kError,
+     "Do not load this file. Ask its author for a safetensors file, or for one that "
+     "torch.load(weights_only=True) takes."},
+    {"NC113", "Tensors that cannot be as described", kWarning,
+     "Copy or make the file again: sizes, storages and records contradict each other."},
+    {"NC114", "The pickle asks for code that is not in the file", kWarning,
+     "Save the state_dict alone: it needs no code, and torch.load(weights_only=True) takes it."},
     {"NC201", "Fused recurrent cell without a kernel", kError,
      "Run `run_decompositions()` on the exported program, or write the recurrence with linear "
      "layers: after it only plain operators are left.",

@@ -110,6 +110,40 @@ void writeModel(TerminalPage& page, const Model& model) {
   }
 }
 
+/// The first tensors by name, with dtype and shape.
+void writeTensors(TerminalPage& page, const Checkpoint& checkpoint) {
+  constexpr std::size_t kShown = 40;
+  constexpr std::size_t kDType = 14;
+  const std::size_t shown = std::min(checkpoint.tensors.size(), kShown);
+  std::size_t width = 6;
+  for (std::size_t i = 0; i < shown; ++i) {
+    width = std::max(width, columns(printable(checkpoint.tensors[i].name)));
+  }
+  width = std::min(width, page.width() / 2);
+  page.line("    " + padded("tensor", width) + "  " + padded("dtype", kDType) + "  shape");
+  for (std::size_t i = 0; i < shown; ++i) {
+    const CheckpointTensor& tensor = checkpoint.tensors[i];
+    std::vector<std::string> sizes;
+    for (const SymInt& size : tensor.spec.sizes) {
+      sizes.push_back(size.str());
+    }
+    const std::string shape =
+        tensor.spec.hasShape ? fmt::format("[{}]", fmt::join(sizes, ", ")) : "unknown";
+    page.line("    " + padded(shortenedLeft(printable(tensor.name), width), width) + "  " +
+              padded(name(tensor.spec.dtype), kDType) + "  " +
+              (tensor.problem.empty() ? shape : "cannot be: " + printable(tensor.problem)));
+  }
+  if (shown < checkpoint.tensors.size()) {
+    page.line(
+        fmt::format("    +{} more (--format json has all)", checkpoint.tensors.size() - shown));
+  }
+  for (const PickleGlobal& global : checkpoint.globals) {
+    if (global.risk != GlobalRisk::Data) {
+      page.paragraph(4, fmt::format("asks for {} ({})", printable(global.name), name(global.risk)));
+    }
+  }
+}
+
 }  // namespace
 
 void writeInventoryText(const std::vector<InputResult>& inputs, std::ostream& out,
@@ -125,7 +159,11 @@ void writeInventoryText(const std::vector<InputResult>& inputs, std::ostream& ou
     first = false;
     page.paragraph(0, input.inventory.path);
     if (input.error) {
-      page.paragraph(2, "not read: " + input.error->text(), 2);
+      page.paragraph(
+          2, (input.inventory.checkpoint ? "no program: " : "not read: ") + input.error->text(), 2);
+      if (input.inventory.checkpoint) {
+        writeTensors(page, *input.inventory.checkpoint);
+      }
       continue;
     }
     page.paragraph(
@@ -133,6 +171,10 @@ void writeInventoryText(const std::vector<InputResult>& inputs, std::ostream& ou
                        input.inventory.producer.empty() ? "" : ", ", input.inventory.producer));
     for (const FileNote& note : input.inventory.notes) {
       page.paragraph(2, fmt::format("{} {}: {}", note.rule, note.record, note.message), 2);
+    }
+    if (input.inventory.checkpoint) {
+      writeTensors(page, *input.inventory.checkpoint);
+      continue;  // its model has no operators to list
     }
     for (const Model& model : input.inventory.models) {
       writeModel(page, model);

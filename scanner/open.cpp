@@ -9,6 +9,10 @@
 #include <fmt/format.h>
 
 #include "scanner/archive/byte_source.h"
+#include "scanner/checkpoint/describe.h"
+#include "scanner/checkpoint/hf_folder.h"
+#include "scanner/checkpoint/safetensors.h"
+#include "scanner/checkpoint/torch_save.h"
 #include "scanner/identify/identify.h"
 #include "scanner/pt2/program_archive.h"
 
@@ -28,8 +32,72 @@ Error notAProgram(const Identification& identification) {
   return Error{.code = ErrorCode::Input, .message = std::move(message), .context = {}};
 }
 
+/// The tensors of a file that holds no program; nullopt for a kind that has none to read.
+std::optional<Result<Checkpoint>> readCheckpoint(const std::string& path,
+                                                 const Identified& identified) {
+  switch (identified.identification.kind) {
+    case FileKind::TorchSave:
+    case FileKind::PickledModule:
+    case FileKind::Pickle:
+      break;
+    case FileKind::Safetensors: {
+      const auto source = openFile(path);
+      return source ? readSafetensors(**source) : tl::unexpected(source.error());
+    }
+    default:
+      return std::nullopt;
+  }
+  if (identified.archive) {
+    return readSavedZip(*identified.archive);
+  }
+  const auto source = openFile(path);
+  if (!source) {
+    return tl::unexpected(source.error());
+  }
+  const auto start = (*source)->readUpTo(0, 262);
+  const bool tar = start && start->size() == 262 && start->ends_with("ustar");
+  return tar ? readSavedTar(**source) : readSavedStream(**source);
+}
+
 Scanned failed(FileKind kind, std::uint64_t size, Error error, const std::string& path) {
-  return {.kind = kind, .size = size, .inventory = tl::unexpected(std::move(error).within(path))};
+  return {.kind = kind,
+          .size = size,
+          .inventory = tl::unexpected(std::move(error).within(path)),
+          .noProgram = std::nullopt};
+}
+
+Scanned withCheckpoint(const std::string& path, std::uint64_t size,
+                       const Identification& identification, Result<Checkpoint> checkpoint) {
+  if (!checkpoint) {
+    return failed(
+        identification.kind, size,
+        Error{.code = ErrorCode::Input,
+              .message = fmt::format("{}: {}, and it cannot be read: {}", name(identification.kind),
+                                     identification.detail, checkpoint.error().text()),
+              .context = {}},
+        path);
+  }
+  Identification described = identification;
+  const std::size_t of = described.detail.find(" of ");
+  if (identification.kind == FileKind::TorchSave && of != std::string::npos) {
+    // Telling the file apart counted its storages; now the tensors are known.
+    described.detail = fmt::format("{} of {} {}, no program", described.detail.substr(0, of),
+                                   checkpoint->tensors.size(),
+                                   checkpoint->tensors.size() == 1 ? "tensor" : "tensors");
+  }
+  if (const std::string holds = describe(*checkpoint); !holds.empty()) {
+    described.detail += "\n" + holds;
+  }
+  Inventory inventory;
+  inventory.path = path;
+  inventory.kind = identification.kind;
+  inventory.size = size;
+  inventory.notes = notesOf(*checkpoint);
+  inventory.checkpoint = *std::move(checkpoint);
+  return {.kind = identification.kind,
+          .size = size,
+          .inventory = std::move(inventory),
+          .noProgram = notAProgram(described).within(path)};
 }
 
 }  // namespace
@@ -52,8 +120,11 @@ Result<Identification> identify(const std::string& path, const Limits& limits) {
 Scanned scan(const std::string& path, const SchemaSource& schemas, const Limits& limits) {
   if (isFolder(path)) {
     auto folder = identifyFolder(path);
-    return folder ? failed(folder->kind, 0, notAProgram(*folder), path)
-                  : failed(FileKind::Unknown, 0, std::move(folder).error(), path);
+    if (!folder) {
+      return failed(FileKind::Unknown, 0, std::move(folder).error(), path);
+    }
+    return folder->kind == FileKind::HfFolder ? withCheckpoint(path, 0, *folder, readHfFolder(path))
+                                              : failed(folder->kind, 0, notAProgram(*folder), path);
   }
   auto source = openFile(path);
   if (!source) {
@@ -65,6 +136,9 @@ Scanned scan(const std::string& path, const SchemaSource& schemas, const Limits&
     return failed(FileKind::Unknown, size, std::move(identified).error(), path);
   }
   const FileKind kind = identified->identification.kind;
+  if (auto checkpoint = readCheckpoint(path, *identified)) {
+    return withCheckpoint(path, size, identified->identification, *std::move(checkpoint));
+  }
   if (kind != FileKind::ExportedProgram || !identified->archive) {
     return failed(kind, size, notAProgram(identified->identification), path);
   }
@@ -75,7 +149,7 @@ Scanned scan(const std::string& path, const SchemaSource& schemas, const Limits&
   }
   inventory->path = path;
   inventory->size = size;
-  return {.kind = kind, .size = size, .inventory = std::move(inventory)};
+  return {.kind = kind, .size = size, .inventory = std::move(inventory), .noProgram = std::nullopt};
 }
 
 }  // namespace neuroncheck::scanner

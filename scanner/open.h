@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/inventory.h"
@@ -37,12 +38,16 @@ struct Scanned {
   FileKind kind = FileKind::Unknown;  ///< Damaged for a program whose records cannot be read
   std::uint64_t size = 0;             ///< bytes; 0 for a folder and for what cannot be opened
   Result<Inventory> inventory;
+  /// Set when `inventory` has a checkpoint and no program: what the file is, what it holds, and how
+  /// to export the program.
+  std::optional<Error> noProgram;
 };
 
 /// Reads the operator inventory of an exported program: JSON records and the zip directory only,
 /// never weights, never a pickle. Schemas come from `schemas` (defaults, groups). Errors have code
 /// Input and name the record and the reason; a file of another kind is an Error that names the kind
-/// and how to export it.
+/// and how to export it. Of checkpoints, pickled modules, safetensors and Hugging Face folders the
+/// inventory has the tensors, the modules and the names a pickle asks for.
 [[nodiscard]] Scanned scan(const std::string& path, const SchemaSource& schemas,
                            const Limits& limits = {});
 

@@ -56,6 +56,26 @@ def mobile(load_source):
     module._save_for_lite_interpreter("mobile.ptl")
 
 
+def saved_forms(_):
+    """every form of tensor that torch.save writes, in dicts, lists and tuples"""
+    base = torch.arange(12.0)
+    value = {
+        "per_tensor": torch.quantize_per_tensor(torch.ones(3, 4), 0.1, 0, torch.qint8),
+        "per_channel": torch.quantize_per_channel(torch.ones(3, 4), torch.ones(3), torch.zeros(3), 0, torch.quint8),
+        "coo": torch.eye(3).to_sparse(),
+        "csr": torch.eye(3).to_sparse_csr(),
+        "meta": torch.empty(2, 5, device="meta"),
+        "parameter": torch.nn.Parameter(torch.ones(2)),
+        "complex": torch.ones(2, dtype=torch.complex64),
+        "expanded": torch.ones(1).expand(5),
+        "window": base.view(3, 4)[1:, ::2],
+        "list": [torch.ones(1), (torch.ones(2), {"inner": torch.ones(3)})],
+        7: torch.zeros(1, dtype=torch.bool),
+        "text": "no tensor",
+    }
+    torch.save(value, "saved_forms.pt")
+
+
 def saved_dicts(_):
     torch.save(state(), "state_dict.pt")
 
@@ -195,6 +215,7 @@ def jobs(load_source):
         "mobile_ptl": mobile,
         "state_dict": saved_dicts,
         "state_dict_legacy": saved_legacy,
+        "saved_forms": saved_forms,
         "checkpoint": checkpoint,
         "module_pickle": pickled,
         "module_legacy": pickled_legacy,

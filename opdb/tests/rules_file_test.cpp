@@ -26,7 +26,8 @@ Inventory plain() {
 TEST(FileFindings, AnOrdinaryFileHasNone) { EXPECT_THAT(fileFindings(plain()), IsEmpty()); }
 
 TEST(FileFindings, EachNoteOfTheReaderIsAFinding) {
-  for (const std::string rule : {"NC101", "NC102", "NC103", "NC104", "NC109"}) {
+  for (const std::string rule :
+       {"NC101", "NC102", "NC103", "NC104", "NC109", "NC112", "NC113", "NC114"}) {
     Inventory inventory = plain();
     inventory.notes.push_back({rule, "models/m.json", "what the reader said"});
     const std::vector<Finding> findings = fileFindings(inventory);

@@ -215,14 +215,14 @@ Result<Identification> identifyPlain(const ByteSource& source, const std::string
     NEURONCHECK_TRY(const std::string bytes, source.readUpTo(0, kPickleBytes));
     const PickleWalk walk = walkPickle(bytes);
     if (walk.valid && walk.size == source.size() && !walk.globals.empty()) {
-      return make(FileKind::Pickle, "Python pickle (protocol 0), not of torch.save; never opened");
+      return make(FileKind::Pickle, "Python pickle (protocol 0), not of torch.save; never loaded");
     }
   }
   if (start.size() >= 2 && start[0] == '\x80' && start[1] >= 2 && start[1] <= 5) {
     NEURONCHECK_TRY(const std::string bytes, source.readUpTo(0, kPickleBytes));
     const PickleWalk walk = walkPickle(bytes);
     return make(FileKind::Pickle,
-                walk.valid ? "Python pickle, not of torch.save; never opened"
+                walk.valid ? "Python pickle, not of torch.save; never loaded"
                            : "Python pickle, cut off or damaged",
                 remedyFromModel());
   }

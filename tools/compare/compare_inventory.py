@@ -6,7 +6,8 @@ usage: compare_inventory.py FOLDER [--program ./neuron-check] [--rules FILE] [--
 
 Every file of FOLDER that has a FILE.oracle.json, and every file named in the rules, is given to
 `neuron-check inventory --format json`. The exit code and the kind must be right, and the inventory of an exported program
-must be the oracle's, as far as normalise.py says. Files that torch cannot read, or that are no programs, are judged by
+must be the oracle's, as far as normalise.py says; so must the tensors of a checkpoint (FILE.tensors.oracle.json, or
+FILE.oracle.json where that lists tensors). Files that torch cannot read, or that are no programs, are judged by
 the rules: file name -> {kind, exit, same_as}, where kind may be a list of words. The rules' kind and exit win over the oracle's; `same_as` names the file
 whose oracle holds. Exit code 0 when everything agrees, 1 when something differs, 2 when nothing was compared.
 """
@@ -17,6 +18,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
+import checkpoints
 import normalise
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -39,7 +41,7 @@ def run(program, path):
 
 
 def expectation(folder, name, rules):
-    """(kind, exit code, oracle models or None, target counts or None) for one file"""
+    """(kind, exit code, oracle models or None, target counts or None, oracle with tensors or None) for one file"""
     path = os.path.join(folder, name + ".oracle.json")
     oracle = read(path) if os.path.exists(path) else {}
     rule = rules.get(name, {})
@@ -50,7 +52,7 @@ def expectation(folder, name, rules):
     if kind == "exported_program" and not models:
         counts = oracle.get("json_targets")
     code = rule.get("exit", 0 if kind == "exported_program" else 2)
-    return kind, code, models, counts
+    return kind, code, models, counts, checkpoints.oracle_of(os.path.join(folder, name), oracle)
 
 
 def compare_models(expected, actual):
@@ -68,7 +70,7 @@ def compare_counts(expected, actual):
 
 def compare(expected, result):
     """lines of difference between an expectation and a run"""
-    kind, code, models, counts = expected
+    kind, code, models, counts, tensors = expected
     actual_code, entry, error = result
     lines = []
     if actual_code != code:
@@ -78,6 +80,8 @@ def compare(expected, result):
     kinds = kind if isinstance(kind, list) else [kind]
     if entry.get("kind") not in kinds:
         lines.append(f"kind: should be {' or '.join(map(str, kinds))}, is {entry.get('kind')}")
+    if tensors is not None:
+        lines += checkpoints.differences(tensors, entry)
     if kind == "exported_program" and code == 0:
         if not models and counts is None:
             lines.append("there is no oracle to compare with")

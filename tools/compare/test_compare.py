@@ -16,6 +16,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import checkpoints
 import compare_inventory
 import normalise
 import symbolic
@@ -44,7 +45,7 @@ def nodes(entry, model=None):
 
 
 def judge(oracle, entry, code=0):
-    return compare_inventory.compare((oracle["kind"], 0, oracle["models"], None), (code, entry, ""))
+    return compare_inventory.compare((oracle["kind"], 0, oracle["models"], None, None), (code, entry, ""))
 
 
 def pick(random_state, items):
@@ -202,15 +203,26 @@ class Compare(unittest.TestCase):
         self.assertTrue(judge(oracle, {"kind": "exported_program", "models": {"model": {}}}))
 
     def test_a_program_without_an_oracle_is_a_failure(self):
-        self.assertTrue(compare_inventory.compare(("exported_program", 0, None, None), (0, {"kind": "exported_program", "models": {}}, "")))
+        self.assertTrue(compare_inventory.compare(("exported_program", 0, None, None, None), (0, {"kind": "exported_program", "models": {}}, "")))
 
     def test_target_counts_stand_in_for_a_graph(self):
         oracle = next(iter(self.oracles.values()))
         entry = as_inventory(oracle)
         counts = {"model": normalise.target_counts(entry["models"]["model"])}
-        self.assertEqual(compare_inventory.compare(("exported_program", 0, None, counts), (0, entry, "")), [])
+        self.assertEqual(compare_inventory.compare(("exported_program", 0, None, counts, None), (0, entry, "")), [])
         drop_node(entry, random.Random(0))
-        self.assertTrue(compare_inventory.compare(("exported_program", 0, None, counts), (0, entry, "")))
+        self.assertTrue(compare_inventory.compare(("exported_program", 0, None, counts, None), (0, entry, "")))
+
+    def test_each_wrong_thing_about_a_checkpoint_is_reported(self):
+        tensor = {"dtype": "float32", "shape": [2, 3], "stride": [3, 1], "offset": 0, "device": "cpu"}
+        oracle = {"top": "dict", "tensors": {"w": tensor}, "globals": ["torch.FloatStorage"], "weights_only_loadable": True}
+        entry = {**oracle, "tensors": {"w": {**tensor, "storage": "0"}}, "globals": [{"name": "torch.FloatStorage", "risk": "data"}]}
+        self.assertEqual(list(checkpoints.differences(oracle, entry)), [])
+        for wrong in (
+            {"tensors": {}}, {"tensors": {**entry["tensors"], "more": tensor}}, {"top": "list"}, {"globals": []},
+            {"weights_only_loadable": False}, *({"tensors": {"w": {**tensor, field: None}}} for field in tensor),
+        ):  # fmt: skip
+            self.assertTrue(list(checkpoints.differences(oracle, {**entry, **wrong})), wrong)
 
     def test_arithmetic(self):
         for left, right in [("2*s1 - 1", "s1 + s1 + -1"), ("((s2//2)) + (Mod(s0, 3))", "Mod(s0, 3) + s2//2"), ("u0 >= 1", "1 <= u0"), ("s0**2", "s0*s0"), ("Max(1, s0)", "Max(s0, 1)"), ("New(s0, 2*s1)", "New(s0, s1*2)"), ("Eq(s0, s1)", "s1 == s0")]:
