@@ -19,6 +19,10 @@ namespace {
 constexpr std::array<std::string_view, 12> kOpHeaders = {
     "op",      "operator",   "operators", "aten op",  "aten operator", "operator name",
     "op name", "pytorch op", "torch op",  "function", "api",           "name"};
+/// Nothing longer is taken by itself: "CPU fallback supported", "Unsupported", "Supported on trn1"
+/// ask something else.
+constexpr std::array<std::string_view, 4> kStatusHeaders = {"status", "support", "supported",
+                                                            "support status"};
 constexpr std::array<std::string_view, 6> kDTypeHeaders = {
     "dtype", "dtypes", "data type", "data types", "supported dtypes", "supported data types"};
 constexpr std::array<std::string_view, 8> kNoteHeaders = {
@@ -91,19 +95,49 @@ std::optional<std::size_t> firstOf(const Table& table, std::span<const std::stri
   return std::nullopt;
 }
 
+/// A header in lower case, without the emphasis that markdown leaves around a word.
+std::string headerWord(const std::string& header) {
+  constexpr std::string_view kEmphasis = "*_` \t";
+  const std::size_t begin = header.find_first_not_of(kEmphasis);
+  if (begin == std::string::npos) {
+    return {};
+  }
+  return lowered(
+      std::string_view(header).substr(begin, header.find_last_not_of(kEmphasis) - begin + 1));
+}
+
+bool speaksOfSupport(const std::string& header) {
+  const std::string word = lowered(header);
+  return word.find("type") == std::string::npos &&
+         (word.find("status") != std::string::npos || word.find("support") != std::string::npos);
+}
+
+/// A column in which "yes" means that something does not work.
+bool isNegative(const std::string& header) {
+  const std::string word = lowered(header);
+  constexpr std::array<std::string_view, 6> kNegative = {"unsupported",   "not supported",
+                                                         "not-supported", "not_supported",
+                                                         "no support",    "not yet supported"};
+  return std::ranges::any_of(kNegative, [&](std::string_view negative) {
+    return word.find(negative) != std::string::npos;
+  });
+}
+
 Result<std::optional<std::size_t>> statusColumn(const Table& table) {
   std::vector<std::size_t> candidates;
   for (std::size_t i = 0; i < table.header.size(); ++i) {
-    const std::string word = lowered(table.header[i]);
-    const bool aboutDTypes = word.find("type") != std::string::npos;
-    if (!aboutDTypes &&
-        (word.find("status") != std::string::npos || word.find("support") != std::string::npos)) {
+    if (std::ranges::find(kStatusHeaders, headerWord(table.header[i])) != kStatusHeaders.end()) {
       candidates.push_back(i);
     }
   }
   if (candidates.size() > 1) {
     return columnError(table,
                        "several columns could hold the status; name one with --status-column");
+  }
+  if (candidates.empty() && std::ranges::any_of(table.header, speaksOfSupport)) {
+    return columnError(table, fmt::format("no column is called {}; name the one that holds the "
+                                          "status with --status-column",
+                                          fmt::join(kStatusHeaders, ", ")));
   }
   return candidates.empty() ? std::nullopt : std::optional(candidates.front());
 }
@@ -132,10 +166,14 @@ Result<Columns> chooseColumns(const Table& table, const ImportOptions& options) 
   return columns;
 }
 
-std::optional<SupportStatus> statusOf(const std::string& cell, const ImportOptions& options) {
+std::optional<SupportStatus> statusOf(const std::string& cell, bool negative,
+                                      const ImportOptions& options) {
   const std::string word = lowered(cell);
   if (const auto mapped = options.statusWords.find(word); mapped != options.statusWords.end()) {
     return mapped->second;
+  }
+  if (negative) {  // only the user can say what "yes" means there
+    return std::nullopt;
   }
   // A sign may stand before a word that says the same: "✅ Supported".
   const auto spelled = [](std::string_view text) -> std::optional<SupportStatus> {
@@ -179,9 +217,10 @@ Result<std::vector<FieldRow>> foreignRows(const Table& table, const OperatorName
   report.mapping.push_back(describe(table, columns));
   report.problems.insert(report.problems.end(), table.problems.begin(), table.problems.end());
   report.rows += table.rows.size() + table.problems.size();
+  const bool negative = isNegative(table.header[*columns.status]);
   for (const TableRow& row : table.rows) {
     const std::string& word = row.cells[*columns.status];
-    const auto status = statusOf(word, options);
+    const auto status = statusOf(word, negative, options);
     if (!status) {
       ++report.unknownWords[word];
       report.problems.push_back(

@@ -14,8 +14,9 @@
 namespace neuroncheck::opdb {
 
 /// Turns one foreign table into rows of our own columns. Skipped rows and words go to `report`, and
-/// the mapping of columns. Fails with Usage when several columns could be meant, or a named one is
-/// not there. A table without an operator or a status column gives no rows and a note.
+/// the mapping of columns. Fails with Usage when several columns could be meant, or none is called
+/// "status", "support", "supported" or "support status" although one speaks of it. A table without
+/// an operator or a status column gives no rows and a note.
 [[nodiscard]] Result<std::vector<FieldRow>> foreignRows(const Table& table,
                                                         const OperatorNames& names,
                                                         const ImportOptions& options,

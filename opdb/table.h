@@ -38,8 +38,8 @@ struct Table {
 /// the header, and an open quote, become problems.
 [[nodiscard]] Table parseCsv(std::string_view text);
 
-/// Every table of a markdown page (GitHub's pipe tables), outside code fences. Cells lose
-/// backticks, emphasis, links (the text stays) and line break tags.
+/// Every table of a markdown page (GitHub's pipe tables), outside code fences and HTML comments.
+/// Cells lose backticks, emphasis, links (the text stays) and line break tags.
 [[nodiscard]] std::vector<Table> parseMarkdownTables(std::string_view text);
 
 /// The text of one markdown cell without its markup.

@@ -13,15 +13,48 @@ namespace {
 
 struct Line {
   std::size_t number = 0;
-  std::string_view text;
+  std::string text;
+  bool code = false;  ///< a fence, or between two
 };
+
+bool isFence(std::string_view line) { return line.starts_with("```") || line.starts_with("~~~"); }
+
+/// `line` without what stands in HTML comments; `open` says whether one is open before and after.
+std::string withoutComments(std::string_view line, bool& open) {
+  std::string text;
+  bool codeSpan = false;
+  for (std::size_t i = 0; i < line.size();) {
+    if (open) {
+      const std::size_t end = line.find("-->", i);
+      if (end == std::string_view::npos) {
+        break;
+      }
+      open = false;
+      i = end + 3;
+    } else if (!codeSpan && line.substr(i).starts_with("<!--")) {
+      open = true;
+      i += 2;  // "<!-->" is a whole comment
+    } else {
+      codeSpan = codeSpan != (line[i] == '`');
+      text += line[i++];
+    }
+  }
+  return text;
+}
 
 std::vector<Line> linesOf(std::string_view text) {
   std::vector<Line> lines;
   std::size_t number = 1;
+  bool comment = false;
+  bool fenced = false;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    lines.push_back({number++, trimmed(text.substr(0, end))});
+    const std::string_view raw = trimmed(text.substr(0, end));
+    const bool fence = !comment && isFence(raw);
+    const bool code = fence || fenced;
+    fenced = fenced != fence;
+    std::string visible = code ? std::string(raw) : withoutComments(raw, comment);
+    lines.push_back({number++, std::string(trimmed(visible)), code});
     if (end == std::string_view::npos) {
       break;
     }
@@ -75,8 +108,6 @@ bool isDelimiterRow(std::string_view line, std::size_t columns) {
          });
 }
 
-bool isFence(std::string_view line) { return line.starts_with("```") || line.starts_with("~~~"); }
-
 Table tableAt(const std::vector<Line>& lines, std::size_t& at, std::string title) {
   Table table;
   table.line = lines[at].number;
@@ -84,7 +115,7 @@ Table tableAt(const std::vector<Line>& lines, std::size_t& at, std::string title
   for (const std::string& cell : cellsOf(lines[at].text)) {
     table.header.push_back(plainText(cell));
   }
-  for (at += 2; at < lines.size() && hasPipe(lines[at].text); ++at) {
+  for (at += 2; at < lines.size() && !lines[at].code && hasPipe(lines[at].text); ++at) {
     std::vector<std::string> cells = cellsOf(lines[at].text);
     if (cells.size() > table.header.size()) {
       table.problems.push_back(
@@ -159,14 +190,11 @@ std::vector<Table> parseMarkdownTables(std::string_view text) {
   const std::vector<Line> lines = linesOf(text);
   std::vector<Table> tables;
   std::string title;
-  bool fenced = false;
   for (std::size_t at = 0; at < lines.size();) {
     const std::string_view line = lines[at].text;
-    if (isFence(line)) {
-      fenced = !fenced;
-    } else if (!fenced && line.starts_with('#')) {
+    if (!lines[at].code && line.starts_with('#')) {
       title = plainText(trimmed(line.substr(std::min(line.find_first_not_of('#'), line.size()))));
-    } else if (!fenced && hasPipe(line) && at + 1 < lines.size() &&
+    } else if (!lines[at].code && hasPipe(line) && at + 1 < lines.size() &&
                isDelimiterRow(lines[at + 1].text, cellsOf(line).size())) {
       tables.push_back(tableAt(lines, at, title));
       continue;

@@ -120,13 +120,59 @@ TEST(ImportForeign, MapsWordsAndColumnsByOptions) {
   EXPECT_THAT(ambiguous.error().message, HasSubstr("no table has an operator"));
   options.opColumn = "thing";
   EXPECT_THAT(importTable(base, folder / "t.csv", options, folder / "o.db").error().message,
-              HasSubstr("several columns could hold the status"));
+              HasSubstr("no column is called status, support, supported, support status; name the "
+                        "one that holds the status with --status-column; its columns are: Thing | "
+                        "Eager support | Compile support"));
   options.statusColumn = "2";
   options.statusWords = *parseStatusWords("Planned = unsupported, nope=unsupported");
   const auto report = importTable(base, folder / "t.csv", options, folder / "o.db");
   ASSERT_TRUE(report.has_value()) << report.error().text();
   EXPECT_EQ(report->inserted, 2U);
   EXPECT_THAT(report->problems, IsEmpty());
+}
+
+class StatusHeaderTest : public ::testing::TestWithParam<std::pair<const char*, bool>> {};
+
+TEST_P(StatusHeaderTest, IsTakenByItselfOnlyWhenItAsksForSupport) {
+  const auto& [header, taken] = GetParam();
+  const TemporaryFolder folder;
+  const std::string base = buildSmall(folder);
+  writeFile(folder / "t.md",
+            fmt::format("| Operator | {} |\n|---|---|\n| aten::mm | yes |\n", header));
+  const auto report = importTable(base, folder / "t.md", vendorOptions(), folder / "o.db");
+  ASSERT_EQ(report.has_value(), taken) << header;
+  if (!taken) {
+    EXPECT_EQ(report.error().code, ErrorCode::Usage);
+    EXPECT_THAT(report.error().message, HasSubstr("--status-column"));
+    EXPECT_THAT(report.error().message, HasSubstr(header));
+  } else {
+    EXPECT_EQ(report->inserted, 1U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Headers, StatusHeaderTest,
+    ::testing::Values(std::pair("Status", true), std::pair("SUPPORT", true),
+                      std::pair("**Supported**", true), std::pair("__Support status__", true),
+                      std::pair("Unsupported", false), std::pair("CPU fallback supported", false),
+                      std::pair("Support planned", false), std::pair("Supported on trn1", false),
+                      std::pair("Status (torch.compile)", false)));
+
+TEST(ImportForeign, ReadsNoSupportFromAColumnThatDeniesIt) {
+  const TemporaryFolder folder;
+  const std::string base = buildSmall(folder);
+  writeFile(folder / "t.csv", "Operator,Not supported\naten::mm,yes\naten::relu,✅\n");
+  ImportOptions options = vendorOptions();
+  options.statusColumn = "Not supported";
+  const auto report = importTable(base, folder / "t.csv", options, folder / "o.db");
+  ASSERT_TRUE(report.has_value()) << report.error().text();
+  EXPECT_EQ(report->inserted, 0U);
+  EXPECT_THAT(report->unknownWords, SizeIs(2));
+  options.statusWords = *parseStatusWords("yes=unsupported");
+  ASSERT_EQ(importTable(base, folder / "t.csv", options, folder / "o.db")->inserted, 1U);
+  const Database database = openSmall(folder / "o.db");
+  EXPECT_EQ(database.support(op("aten::mm"), "torch-neuronx")[0].status,
+            SupportStatus::Unsupported);
 }
 
 TEST(ImportForeign, NeverAssumesAReleaseOrMode) {

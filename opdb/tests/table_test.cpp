@@ -75,6 +75,17 @@ TEST(Markdown, ReadsEveryTableOutsideFences) {
   EXPECT_THAT(tables[1].rows.at(0).cells, ElementsAre("3", "4"));
 }
 
+TEST(Markdown, SkipsWhatStandsInComments) {
+  const auto tables = parseMarkdownTables(
+      "<!-- | A | B |\n|---|---|\n| no | no |\n-->\n| A | B |\n|---|---|\n"
+      "| 1 | 2 <!-- | no | --> |\n<!--\n| no | no |\n```\n-->| 3 | 4 |\n`<!--`\n\n"
+      "| C | D |\n|---|---|\n| 5 | 6 |\n<!-->\n<!--\n| E | F |\n|---|---|\n| no | no |\n");
+  ASSERT_THAT(tables, SizeIs(2));
+  ASSERT_THAT(tables[0].rows, SizeIs(1));
+  EXPECT_THAT(tables[0].rows[0].cells, ElementsAre("1", "2"));
+  EXPECT_THAT(tables[1].rows.at(0).cells, ElementsAre("5", "6"));
+}
+
 TEST(Markdown, KeepsEscapedPipesAndReportsSurplusCells) {
   const auto tables = parseMarkdownTables("|A|B|\n|-|-|\n|a \\| b|2|\n|a | b|2|\n");
   ASSERT_THAT(tables, SizeIs(1));
