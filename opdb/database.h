@@ -58,7 +58,7 @@ struct SupportRow {
                           ///< floating-point tensor operands only
   std::string predicate;  ///< opdb/predicate.h; empty: always
   std::optional<SupportStatus> otherwise;  ///< what holds where the predicate is violated
-  std::string pathNote;                    ///< about speed, not support
+  std::string pathNote;                    ///< a caveat, shown with the use
   std::string vendorTest;                  ///< pass | skipped | xfail | mismatch | none
   std::string note;
   std::string evidence;  ///< Evidence::kind

@@ -25,8 +25,12 @@ constexpr std::array<std::string_view, 4> kStatusHeaders = {"status", "support",
                                                             "support status"};
 constexpr std::array<std::string_view, 6> kDTypeHeaders = {
     "dtype", "dtypes", "data type", "data types", "supported dtypes", "supported data types"};
-constexpr std::array<std::string_view, 8> kNoteHeaders = {
-    "note", "notes", "comment", "comments", "limitations", "remarks", "description", "details"};
+/// What is said there limits the status beside it.
+constexpr std::array<std::string_view, 12> kCaveatHeaders = {
+    "note",       "notes",        "comment",           "comments",
+    "limitation", "limitations",  "known limitations", "remark",
+    "remarks",    "restrictions", "constraints",       "caveats"};
+constexpr std::array<std::string_view, 2> kNoteHeaders = {"description", "details"};
 
 using StatusSpelling = std::pair<std::string_view, SupportStatus>;
 constexpr std::array<StatusSpelling, 27> kStatusSpellings = {{
@@ -63,7 +67,8 @@ struct Columns {
   std::optional<std::size_t> op;
   std::optional<std::size_t> status;
   std::optional<std::size_t> dtype;
-  std::optional<std::size_t> note;
+  std::vector<std::size_t> caveats;  ///< about the status
+  std::optional<std::size_t> note;   ///< about anything else
 };
 
 tl::unexpected<Error> columnError(const Table& table, std::string_view what) {
@@ -161,8 +166,17 @@ Result<Columns> chooseColumns(const Table& table, const ImportOptions& options) 
                   }));
   NEURONCHECK_TRY(columns.dtype,
                   choose(options.dtypeColumn, [&] { return firstOf(table, kDTypeHeaders); }));
-  NEURONCHECK_TRY(columns.note,
-                  choose(options.noteColumn, [&] { return firstOf(table, kNoteHeaders); }));
+  if (!options.noteColumn.empty()) {
+    NEURONCHECK_TRY(const auto note, named(table, options.noteColumn));
+    columns.caveats.assign(note ? 1 : 0, note.value_or(0));
+    return columns;
+  }
+  for (std::size_t i = 0; i < table.header.size(); ++i) {
+    if (std::ranges::find(kCaveatHeaders, headerWord(table.header[i])) != kCaveatHeaders.end()) {
+      columns.caveats.push_back(i);
+    }
+  }
+  columns.note = firstOf(table, kNoteHeaders);
   return columns;
 }
 
@@ -196,10 +210,38 @@ std::string describe(const Table& table, const Columns& columns) {
   const auto word = [&](const std::optional<std::size_t>& column) {
     return column ? fmt::format("'{}'", table.header[*column]) : std::string("none");
   };
+  std::vector<std::string> notes;
+  for (const std::size_t column : columns.caveats) {
+    notes.push_back(word(column));
+  }
+  if (columns.note) {
+    notes.push_back(word(columns.note));
+  }
   return fmt::format("table in line {}{}: operator = {}, status = {}, dtypes = {}, note = {}",
                      table.line, table.title.empty() ? "" : fmt::format(" ({})", table.title),
                      word(columns.op), word(columns.status), word(columns.dtype),
-                     word(columns.note));
+                     notes.empty() ? "none" : fmt::format("{}", fmt::join(notes, " + ")));
+}
+
+/// What the columns say beside the status. Next to "supported" it is a caveat, which the check
+/// shows with the operator (path_note); next to anything less it explains the status (note).
+std::pair<std::string, std::string> notesOf(const TableRow& row, const Columns& columns,
+                                            SupportStatus status) {
+  std::vector<std::string> caveats;
+  for (const std::size_t column : columns.caveats) {
+    const std::string& cell = row.cells[column];
+    if (cell.find_first_not_of("-–— ") != std::string::npos) {
+      caveats.push_back(cell);
+    }
+  }
+  std::string caveat = fmt::format("{}", fmt::join(caveats, "; "));
+  std::string note = columns.note ? row.cells[*columns.note] : std::string();
+  const bool promises = status == SupportStatus::Native || status == SupportStatus::Decomposed;
+  if (!promises && !caveat.empty()) {
+    note = note.empty() ? caveat : caveat + "; " + note;
+    caveat.clear();
+  }
+  return {std::move(caveat), std::move(note)};
 }
 
 }  // namespace
@@ -231,6 +273,7 @@ Result<std::vector<FieldRow>> foreignRows(const Table& table, const OperatorName
     if (ops.empty()) {
       report.problems.push_back({row.line, "no operator is named"});
     }
+    const auto [caveat, note] = notesOf(row, columns, *status);
     for (const std::string& op : ops) {
       const auto match = names.resolve(op);
       if (!match) {
@@ -241,7 +284,8 @@ Result<std::vector<FieldRow>> foreignRows(const Table& table, const OperatorName
                           {"scope", std::string(name(match->scope))},
                           {"status", std::string(name(*status))},
                           {"dtypes", columns.dtype ? row.cells[*columns.dtype] : ""},
-                          {"note", columns.note ? row.cells[*columns.note] : ""}};
+                          {"path_note", caveat},
+                          {"note", note}};
       rows.push_back({row.line, std::move(fields)});
     }
   }

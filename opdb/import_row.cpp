@@ -75,6 +75,16 @@ Result<EvidenceFields> evidenceFields(const RowFields& fields) {
   return evidence;
 }
 
+/// What a support row may rest on. "conflicting" says that sources disagree, so it never carries
+/// more than low confidence.
+Result<void> limitEvidence(EvidenceFields& evidence) {
+  NEURONCHECK_TRY_VOID(checkEvidenceKind(evidence.kind));
+  if (evidence.kind == "conflicting" && evidence.confidence != Confidence::None) {
+    evidence.confidence = Confidence::Low;
+  }
+  return {};
+}
+
 Result<bool> yesNo(const RowFields& fields, std::string_view column) {
   const std::string word = lowered(field(fields, column));
   if (word == "yes" || word == "true" || word == "1") {
@@ -178,6 +188,26 @@ Result<std::string> dtypeList(std::string_view text) {
   return fmt::format("{}", fmt::join(names, "|"));
 }
 
+std::string dtypesOf(std::string_view list, bool floating) {
+  std::vector<std::string> kept = splitWords(list, '|');
+  std::erase_if(kept, [&](const std::string& word) {
+    const auto dtype = parseDType(word);
+    return (dtype && isFloating(*dtype)) != floating;
+  });
+  return fmt::format("{}", fmt::join(kept, "|"));
+}
+
+Result<void> checkEvidenceKind(std::string_view kind) {
+  constexpr std::array<std::string_view, 7> kKinds = {
+      "documented", "documented-by-source", "measured", "measured-by-user", "reported-by-user",
+      "inferred",   "conflicting"};
+  if (lowered(kind).find("simulat") == std::string::npos &&
+      std::ranges::find(kKinds, kind) == kKinds.end()) {
+    return refuse(fmt::format("evidence '{}' is none of {}", kind, fmt::join(kKinds, ", ")));
+  }
+  return {};
+}
+
 Result<void> checkOperator(std::string_view op, RowScope scope, const SchemaSource& catalogue) {
   const auto parsed = OpName::parse(op);
   if (!parsed) {
@@ -253,7 +283,13 @@ Result<SupportRow> supportRowOf(const RowFields& fields, const SchemaSource& cat
   if (!row.chip.empty() && !parseChip(row.chip)) {
     return refuse(fmt::format("chip '{}' is none of trn1, trn2, trn3", row.chip));
   }
-  NEURONCHECK_TRY(row.dtypes, dtypeList(field(fields, "dtypes")));
+  NEURONCHECK_TRY(const std::string dtypes, dtypeList(field(fields, "dtypes")));
+  row.dtypes = dtypesOf(dtypes, true);
+  if (row.dtypes.empty() && !dtypes.empty()) {
+    return refuse(fmt::format(
+        "the dtypes {} name none of floating point, and a row speaks of floating operands only",
+        dtypes));
+  }
   row.predicate = field(fields, "predicate");
   if (!field(fields, "otherwise").empty()) {
     NEURONCHECK_TRY(row.otherwise, statusField(fields, "otherwise"));
@@ -265,6 +301,7 @@ Result<SupportRow> supportRowOf(const RowFields& fields, const SchemaSource& cat
   row.vendorTest = field(fields, "vendor_test");
   row.note = field(fields, "note");
   NEURONCHECK_TRY(EvidenceFields evidence, evidenceFields(fields));
+  NEURONCHECK_TRY_VOID(limitEvidence(evidence));
   row.evidence = std::move(evidence.kind);
   row.confidence = evidence.confidence;
   row.observed = std::move(evidence.observed);

@@ -28,7 +28,8 @@ struct FieldRow {
 
 /// The rows of our own data files (docs/database.md lists the columns), checked against the
 /// catalogue. Each fails with Usage and a reason complete in itself: an unknown word, an operator
-/// or argument the catalogue lacks, a predicate that does not parse, a simulated device.
+/// or argument the catalogue lacks, a predicate that does not parse, a simulated device, dtypes
+/// without one of floating point (beside such a one the others are left out).
 [[nodiscard]] Result<SupportRow> supportRowOf(const RowFields& fields,
                                               const SchemaSource& catalogue);
 [[nodiscard]] Result<Release> releaseOf(const RowFields& fields);
@@ -41,6 +42,10 @@ struct FieldRow {
 /// spellings (fp32, bf16, half) are understood; "", "-", "all", "any" mean no statement. Fails
 /// naming the word.
 [[nodiscard]] Result<std::string> dtypeList(std::string_view text);
+/// Those of a dtypeList() that are of floating point, or those that are not.
+[[nodiscard]] std::string dtypesOf(std::string_view list, bool floating);
+/// That a support row may rest on evidence of this kind. Fails with Usage, listing the kinds.
+[[nodiscard]] Result<void> checkEvidenceKind(std::string_view kind);
 /// "2026-10-20", or an empty text.
 [[nodiscard]] bool isDateOrEmpty(std::string_view text);
 /// Parses the predicate against the operator: for packet scope it must fit at least one overload or

@@ -137,6 +137,24 @@ Result<void> checkOptions(const std::vector<FieldRow>& rows, const ImportOptions
   return {};
 }
 
+/// Says of a row that was taken which of its dtypes it does not speak of.
+void noteOtherDTypes(const FieldRow& fields, ImportReport& report) {
+  const auto named = dtypeList(field(fields.fields, "dtypes"));
+  const std::string others = named ? dtypesOf(*named, false) : std::string();
+  if (!others.empty()) {
+    report.notes.push_back(
+        fmt::format("line {}: dtypes {} left out, a row speaks of floating operands only",
+                    fields.line, others));
+  }
+}
+
+/// Two rows that say the same status are one; the caveats of both stay.
+void mergeNotes(SupportRow& kept, const SupportRow& other) {
+  if (!other.pathNote.empty() && kept.pathNote.find(other.pathNote) == std::string::npos) {
+    kept.pathNote += kept.pathNote.empty() ? other.pathNote : "; " + other.pathNote;
+  }
+}
+
 /// How little a status promises; of two statements of one source the lesser is kept.
 int lesser(SupportStatus status) {
   switch (status) {
@@ -172,6 +190,7 @@ std::vector<AcceptedRow> accept(const std::vector<FieldRow>& rows, const Databas
       report.problems.push_back({fields.line, row.error().message});
       continue;
     }
+    noteOtherDTypes(fields, report);
     const auto [known, fresh] = positions.emplace(keyOf(*row), accepted.size());
     if (fresh) {
       accepted.push_back({fields.line, *std::move(row)});
@@ -180,6 +199,7 @@ std::vector<AcceptedRow> accept(const std::vector<FieldRow>& rows, const Databas
     AcceptedRow& first = accepted[known->second];
     if (first.row.status == row->status) {
       ++report.merged;
+      mergeNotes(first.row, *row);
       continue;
     }
     const bool keepsFirst = lesser(first.row.status) >= lesser(row->status);
@@ -243,6 +263,7 @@ Result<void> writeCopy(const std::string& from, const std::string& to,
 
 Result<ImportReport> importTable(const std::string& from, const std::string& file,
                                  const ImportOptions& options, const std::string& to) {
+  NEURONCHECK_TRY_VOID(checkEvidenceKind(options.evidence));
   NEURONCHECK_TRY(const Database catalogue, Database::open(from));
   ImportReport report;
   report.file = file;

@@ -175,6 +175,67 @@ TEST(ImportForeign, ReadsNoSupportFromAColumnThatDeniesIt) {
             SupportStatus::Unsupported);
 }
 
+TEST(ImportForeign, KeepsWhatLimitsASupportedOperatorAsItsCaveat) {
+  const TemporaryFolder folder;
+  const std::string base = buildSmall(folder);
+  writeFile(folder / "t.md",
+            "| Operator | Status | Notes | Limitations | Description |\n|---|---|---|---|---|\n"
+            "| aten::mm | yes | slow | up to 4096 rows | a product |\n"
+            "| aten::mm | yes | not transposed | | |\n"
+            "| aten::cat | no | never | | |\n| aten::linalg_inv | yes | - | | |\n");
+  const auto report = importTable(base, folder / "t.md", vendorOptions(), folder / "o.db");
+  ASSERT_TRUE(report.has_value()) << report.error().text();
+  EXPECT_THAT(report->mapping[0], HasSubstr("note = 'Notes' + 'Limitations' + 'Description'"));
+  const Database database = openSmall(folder / "o.db");
+  const auto& mm = database.support(op("aten::mm"), "torch-neuronx");
+  ASSERT_THAT(mm, SizeIs(1));
+  EXPECT_EQ(mm[0].pathNote, "slow; up to 4096 rows; not transposed");
+  EXPECT_EQ(mm[0].note, "a product");
+  const auto& cat = database.support(op("aten::cat"), "torch-neuronx");
+  ASSERT_FALSE(cat.empty());
+  EXPECT_EQ(cat.back().pathNote, "");
+  EXPECT_EQ(cat.back().note, "never");
+  EXPECT_EQ(database.support(op("aten::linalg_inv"), "torch-neuronx").back().pathNote, "");
+}
+
+TEST(ImportForeign, TakesOnlyDTypesOfFloatingPoint) {
+  const TemporaryFolder folder;
+  const std::string base = buildSmall(folder);
+  writeFile(folder / "t.csv",
+            "Operator,Status,Dtypes\naten::mm,yes,int32\naten::relu,yes,\"fp32, int32, bool\"\n");
+  const auto report = importTable(base, folder / "t.csv", vendorOptions(), folder / "o.db");
+  ASSERT_TRUE(report.has_value()) << report.error().text();
+  ASSERT_THAT(report->problems, SizeIs(1));
+  EXPECT_EQ(report->problems[0].line, 2U);
+  EXPECT_THAT(report->problems[0].reason,
+              HasSubstr("the dtypes int32 name none of floating point"));
+  EXPECT_THAT(report->notes,
+              ElementsAre("line 3: dtypes int32|bool left out, a row speaks of floating operands "
+                          "only"));
+  const Database database = openSmall(folder / "o.db");
+  EXPECT_EQ(database.support(op("aten::relu"), "torch-neuronx").back().dtypes, "float32");
+}
+
+TEST(ImportForeign, TakesOnlyKnownKindsOfEvidence) {
+  const TemporaryFolder folder;
+  const std::string base = buildSmall(folder);
+  writeFile(folder / "t.csv", "Operator,Status\naten::mm,yes\n");
+  ImportOptions options = vendorOptions();
+  for (const char* kind : {"rumour", "emulated", "Measured", ""}) {
+    options.evidence = kind;
+    const auto refused = importTable(base, folder / "t.csv", options, folder / "o.db");
+    ASSERT_FALSE(refused.has_value()) << kind;
+    EXPECT_EQ(refused.error().code, ErrorCode::Usage);
+    EXPECT_THAT(refused.error().message,
+                HasSubstr("none of documented, documented-by-source, measured, measured-by-user"));
+  }
+  options.evidence = "conflicting";
+  options.confidence = "high";
+  ASSERT_TRUE(importTable(base, folder / "t.csv", options, folder / "o.db").has_value());
+  EXPECT_EQ(openSmall(folder / "o.db").support(op("aten::mm"), "torch-neuronx")[0].confidence,
+            Confidence::Low);
+}
+
 TEST(ImportForeign, NeverAssumesAReleaseOrMode) {
   const TemporaryFolder folder;
   const std::string base = buildSmall(folder);
