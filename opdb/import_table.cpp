@@ -14,6 +14,7 @@
 #include "opdb/import.h"
 #include "opdb/import_foreign.h"
 #include "opdb/import_names.h"
+#include "opdb/import_release.h"
 #include "opdb/import_row.h"
 #include "opdb/sqlite/connection.h"
 #include "opdb/sqlite/writer.h"
@@ -180,12 +181,26 @@ std::string keyOf(const SupportRow& row) {
                      row.source);
 }
 
+/// A row in words of the database; releases are looked up once.
+Result<SupportRow> acceptedRow(const RowFields& fields, const Database& catalogue,
+                               std::map<std::string, Result<std::string>>& releases) {
+  NEURONCHECK_TRY(SupportRow row, supportRowOf(fields, catalogue));
+  const std::string key = row.product + '\n' + row.release;
+  auto known = releases.find(key);
+  if (known == releases.end()) {
+    known = releases.emplace(key, importedRelease(catalogue, row.product, row.release)).first;
+  }
+  NEURONCHECK_TRY(row.release, known->second);
+  return row;
+}
+
 std::vector<AcceptedRow> accept(const std::vector<FieldRow>& rows, const Database& catalogue,
                                 ImportReport& report) {
   std::vector<AcceptedRow> accepted;
   std::map<std::string, std::size_t> positions;
+  std::map<std::string, Result<std::string>> releases;
   for (const FieldRow& fields : rows) {
-    auto row = supportRowOf(fields.fields, catalogue);
+    auto row = acceptedRow(fields.fields, catalogue, releases);
     if (!row) {
       report.problems.push_back({fields.line, row.error().message});
       continue;
@@ -267,6 +282,13 @@ Result<ImportReport> importTable(const std::string& from, const std::string& fil
   NEURONCHECK_TRY(const Database catalogue, Database::open(from));
   ImportReport report;
   report.file = file;
+  if (!options.release.empty()) {
+    NEURONCHECK_TRY(const std::string release,
+                    importedRelease(catalogue, options.product, options.release));
+    if (release != options.release) {
+      report.notes.push_back(fmt::format("release {} is {}", options.release, release));
+    }
+  }
   NEURONCHECK_TRY(std::vector<FieldRow> rows, readRows(file, catalogue, options, report));
   NEURONCHECK_TRY_VOID(checkOptions(rows, options));
   for (FieldRow& row : rows) {

@@ -19,6 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
@@ -278,6 +279,35 @@ TEST(ImportForeign, AddsAnUnknownReleaseAtItsPlace) {
     names.push_back(release.name);
   }
   EXPECT_THAT(names, ElementsAre("2.12.3", "2.13.3.0", "2.14.3.0"));
+}
+
+TEST(ImportForeign, NamesAReleaseAsTheCheckDoes) {
+  const TemporaryFolder folder;
+  const std::string base = buildSmall(folder);
+  writeFile(folder / "t.csv", "Operator,Status\naten::mm,yes\n");
+  ImportOptions options = vendorOptions();
+  const std::pair<const char*, const char*> same[] = {
+      {"2.14.3", "2.14.3.0"}, {"2.33", "2.14.3.0"}, {"2.32", "2.12.3"}, {"2.12.3.0", "2.12.3"}};
+  for (const auto& [wanted, release] : same) {
+    options.release = wanted;
+    const auto report = importTable(base, folder / "t.csv", options, folder / "o.db");
+    ASSERT_TRUE(report.has_value()) << report.error().text();
+    const Database database = openSmall(folder / "o.db");
+    EXPECT_THAT(database.releases("torch-neuronx"), SizeIs(2)) << wanted;
+    EXPECT_EQ(database.support(op("aten::mm"), "torch-neuronx").back().release, release) << wanted;
+  }
+  for (const char* wanted : {"latest", "2.34", "2.14\x1b[31m", "newest", "-1"}) {
+    options.release = wanted;
+    const auto refused = importTable(base, folder / "t.csv", options, folder / "o.db");
+    ASSERT_FALSE(refused.has_value()) << wanted;
+    EXPECT_EQ(refused.error().code, ErrorCode::Usage);
+    EXPECT_THAT(refused.error().message, Not(HasSubstr("\x1b")));
+  }
+  writeFile(folder / "own.csv",
+            "op,status,product,release,mode,evidence,confidence,source\n"
+            "aten::mm,native,torch-neuronx,latest,eager,measured,high,me\n");
+  EXPECT_THAT(importTable(base, folder / "own.csv", {}, folder / "o.db")->problems[0].reason,
+              HasSubstr("release 'latest' is no version number"));
 }
 
 TEST(ImportOwn, SkipsBadRowsAndTakesTheRest) {
