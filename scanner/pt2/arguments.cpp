@@ -13,8 +13,9 @@ constexpr Fields<2>::Names kGraph = {"name", "graph"};
 
 /// The elements of an array, each through `read`.
 template <typename T, typename Read>
-Result<std::vector<T>> listOf(Json value, std::string_view what, Read read) {
+Result<std::vector<T>> listOf(ValueReader& values, Json value, std::string_view what, Read read) {
   NEURONCHECK_TRY(const simdjson::dom::array array, asArray(value, what));
+  NEURONCHECK_TRY_VOID(values.countElements(array.size(), what));
   std::vector<T> items;
   items.reserve(array.size());
   for (const Json item : array) {
@@ -149,7 +150,7 @@ Result<TensorPtr> ArgumentReader::tensorPtr(Json argument, Access access) {
 }
 
 Result<TensorList> ArgumentReader::tensorList(Json list, Access access) {
-  NEURONCHECK_TRY(auto items, listOf<TensorPtr>(list, "a tensor list", [&](Json item) {
+  NEURONCHECK_TRY(auto items, listOf<TensorPtr>(values_, list, "a tensor list", [&](Json item) {
                     return tensorPtr(item, access);
                   }));
   return TensorList{.items = std::move(items)};
@@ -204,14 +205,14 @@ Result<ArgValue> ArgumentReader::optionalTensor(Json value, Access access) {
 }
 
 Result<ArgValue> ArgumentReader::optionalTensors(Json value, Access access) {
-  NEURONCHECK_TRY(auto items, listOf<TensorPtr>(value, "an optional tensor list", [&](Json item) {
-                    return optionalTensorPtr(item, access);
-                  }));
+  NEURONCHECK_TRY(auto items,
+                  listOf<TensorPtr>(values_, value, "an optional tensor list",
+                                    [&](Json item) { return optionalTensorPtr(item, access); }));
   return ArgValue(TensorList{.items = std::move(items)});
 }
 
 Result<ArgValue> ArgumentReader::nestedTensors(Json value, Access access) {
-  return wrapped(listOf<TensorList>(value, "nested tensors",
+  return wrapped(listOf<TensorList>(values_, value, "nested tensors",
                                     [&](Json item) { return tensorList(item, access); }));
 }
 
@@ -221,15 +222,15 @@ Result<ArgValue> ArgumentReader::integer(Json value, Access /*access*/) {
 }
 
 Result<ArgValue> ArgumentReader::integers(Json value, Access /*access*/) {
-  return wrapped(listOf<SymIntValue>(value, "the value", plainInt));
+  return wrapped(listOf<SymIntValue>(values_, value, "the value", plainInt));
 }
 
 Result<ArgValue> ArgumentReader::integerLists(Json value, Access /*access*/) {
-  const auto inner = [](Json list) {
-    return listOf<std::int64_t>(list, "an element",
+  const auto inner = [this](Json list) {
+    return listOf<std::int64_t>(values_, list, "an element",
                                 [](Json item) { return asInt(item, "an element"); });
   };
-  return wrapped(listOf<std::vector<std::int64_t>>(value, "the value", inner));
+  return wrapped(listOf<std::vector<std::int64_t>>(values_, value, "the value", inner));
 }
 
 Result<ArgValue> ArgumentReader::real(Json value, Access /*access*/) {
@@ -238,15 +239,15 @@ Result<ArgValue> ArgumentReader::real(Json value, Access /*access*/) {
 }
 
 Result<ArgValue> ArgumentReader::reals(Json value, Access /*access*/) {
-  return wrapped(listOf<SymFloat>(value, "the value", plainFloat));
+  return wrapped(listOf<SymFloat>(values_, value, "the value", plainFloat));
 }
 
 Result<ArgValue> ArgumentReader::realLists(Json value, Access /*access*/) {
-  const auto inner = [](Json list) {
-    return listOf<double>(list, "an element",
+  const auto inner = [this](Json list) {
+    return listOf<double>(values_, list, "an element",
                           [](Json item) { return asDouble(item, "an element"); });
   };
-  return wrapped(listOf<std::vector<double>>(value, "the value", inner));
+  return wrapped(listOf<std::vector<double>>(values_, value, "the value", inner));
 }
 
 Result<ArgValue> ArgumentReader::boolean(Json value, Access /*access*/) {
@@ -255,7 +256,7 @@ Result<ArgValue> ArgumentReader::boolean(Json value, Access /*access*/) {
 }
 
 Result<ArgValue> ArgumentReader::booleans(Json value, Access /*access*/) {
-  return wrapped(listOf<SymBool>(value, "the value", plainBool));
+  return wrapped(listOf<SymBool>(values_, value, "the value", plainBool));
 }
 
 Result<ArgValue> ArgumentReader::string(Json value, Access /*access*/) {
@@ -264,10 +265,11 @@ Result<ArgValue> ArgumentReader::string(Json value, Access /*access*/) {
 }
 
 Result<ArgValue> ArgumentReader::strings(Json value, Access /*access*/) {
-  return wrapped(listOf<std::string>(value, "the value", [](Json item) -> Result<std::string> {
-    NEURONCHECK_TRY(const std::string_view text, asString(item, "an element"));
-    return std::string(text);
-  }));
+  return wrapped(
+      listOf<std::string>(values_, value, "the value", [](Json item) -> Result<std::string> {
+        NEURONCHECK_TRY(const std::string_view text, asString(item, "an element"));
+        return std::string(text);
+      }));
 }
 
 template <typename T>
@@ -278,7 +280,7 @@ Result<ArgValue> ArgumentReader::symbol(Json value, Access access) {
 template <typename T>
 Result<ArgValue> ArgumentReader::symbols(Json value, Access access) {
   return wrapped(
-      listOf<T>(value, "the value", [&](Json item) { return symbolic<T>(item, access); }));
+      listOf<T>(values_, value, "the value", [&](Json item) { return symbolic<T>(item, access); }));
 }
 
 Result<ArgValue> ArgumentReader::scalarType(Json value, Access /*access*/) {

@@ -152,8 +152,23 @@ Result<SymBool> ValueReader::symBool(Json value) {
   return result;
 }
 
+Result<void> ValueReader::countElements(std::size_t count, std::string_view what) {
+  if (count > kMostInList) {
+    return inputError(fmt::format("{} has more than {} elements", what, kMostInList));
+  }
+  elements_ += count;
+  if (elements_ > kMostInModel) {
+    return inputError(
+        fmt::format("the lists of the model's arguments have more than {} elements", kMostInModel));
+  }
+  return {};
+}
+
 Result<void> ValueReader::symInts(Json value, std::string_view what, std::vector<SymInt>& result) {
   NEURONCHECK_TRY(const simdjson::dom::array array, asArray(value, what));
+  if (array.size() > kMostInList) {
+    return inputError(fmt::format("{} has more than {} elements", what, kMostInList));
+  }
   result.reserve(array.size());
   for (const Json item : array) {
     SymInt& number = result.emplace_back();

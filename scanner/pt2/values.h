@@ -51,6 +51,13 @@ class ValueReader {
   [[nodiscard]] Result<Device> device(Json value);
   [[nodiscard]] Result<DType> dtype(Json value);
 
+  /// Counts the elements of one list of an argument. They take far more memory than text, so a
+  /// list of more than kMostInList is an Error, and so is the list with which all lists of the
+  /// model hold more than kMostInModel.
+  [[nodiscard]] Result<void> countElements(std::size_t count, std::string_view what);
+  static constexpr std::size_t kMostInList = 65'536;
+  static constexpr std::size_t kMostInModel = 4'000'000;
+
   [[nodiscard]] const std::set<std::string, std::less<>>& deviceTypes() const {
     return deviceTypes_;
   }
@@ -61,6 +68,7 @@ class ValueReader {
                                      std::vector<SymInt>& result);
 
   Notes& notes_;
+  std::size_t elements_ = 0;
   std::unordered_map<std::string, SymExprPtr, StringHash, std::equal_to<>> expressions_;
   std::set<std::string, std::less<>> deviceTypes_;
   std::string lastDeviceType_;  ///< of the tensor before: nearly all have the same

@@ -14,6 +14,7 @@
 namespace neuroncheck::scanner::pt2 {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -194,6 +195,50 @@ TEST(ReadModel, DeepNestingIsAnError) {
   EXPECT_THAT(errorOf(deep), HasSubstr("nested too deeply"));
   EXPECT_THAT(errorOf(with(smallProgram(), R"("guards_code": [])", R"("guards_code": )" + deep)),
               HasSubstr("nested too deeply"));
+}
+
+/// `count` times `element`, as a JSON array.
+std::string arrayOf(std::size_t count, const std::string& element) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < count; ++i) {
+    text += (i == 0 ? "" : ",") + element;
+  }
+  return text + "]";
+}
+std::string withList(const std::string& kind, const std::string& list) {
+  return withNode(node("torch.ops.aten.f.default",
+                       R"({"name": "n", "arg": {")" + kind + "\": " + list + "}}", "extra"),
+                  tensor("extra"));
+}
+
+TEST(ReadModel, ListsAreBounded) {
+  const std::pair<const char*, const char*> kinds[] = {{"as_ints", "0"},
+                                                       {"as_floats", "0.5"},
+                                                       {"as_bools", "true"},
+                                                       {"as_strings", "\"\""},
+                                                       {"as_sym_ints", "{\"as_int\": 0}"},
+                                                       {"as_tensors", "{\"name\": \"x\"}"}};
+  for (const auto& [kind, element] : kinds) {
+    EXPECT_THAT(errorOf(withList(kind, arrayOf(65'537, element))),
+                AllOf(HasSubstr("has more than 65536 elements"), HasSubstr(kind)));
+  }
+  const auto model = read(withList("as_ints", arrayOf(65'536, "0")));
+  EXPECT_TRUE(model) << model.error().text();
+  const std::string nested = "[" + arrayOf(65'537, "0") + "]";
+  EXPECT_THAT(errorOf(withList("as_int_lists", nested)), HasSubstr("more than 65536 elements"));
+}
+
+TEST(ReadModel, ListsOfAModelAreBoundedTogether) {
+  const std::string many = arrayOf(62, arrayOf(65'536, "0"));
+  EXPECT_THAT(errorOf(withList("as_int_lists", many)), HasSubstr("more than 4000000 elements"));
+  EXPECT_EQ(errorOf(withList("as_int_lists", arrayOf(60, arrayOf(65'536, "0")))), "");
+}
+
+TEST(ReadModel, SizesAreBounded) {
+  const std::string sizes = R"([{"as_int": 2}])";
+  const std::string many = with(tensor("extra"), sizes, arrayOf(65'537, R"({"as_int": 2})"));
+  EXPECT_THAT(errorOf(withNode(node("torch.ops.aten.f.default", "", "extra"), many)),
+              HasSubstr("more than 65536 elements"));
 }
 
 TEST(ReadModel, BrokenJsonIsAnError) {
