@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include "core/replace_file.h"
 #include "runstore/run_schema.h"
@@ -30,7 +31,28 @@ Result<void> checkVersion(const SQLite::Database& database, const std::string& p
   return {};
 }
 
+/// A file from elsewhere must not run anything of its own: a view that stands for a table can count
+/// without end.
+Result<void> harden(const SQLite::Database& database, const std::string& path) {
+  sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  SQLite::Statement foreign(database,
+                            "SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', "
+                            "'index') OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1");
+  if (foreign.executeStep()) {
+    return inputError(fmt::format("{}: the run file contains the {} '{}', which none has", path,
+                                  foreign.getColumn(0).getString(),
+                                  foreign.getColumn(1).getString()));
+  }
+  return {};
+}
+
 Result<void> checkMagic(const std::string& path) {
+  std::error_code unknown;
+  const auto status = std::filesystem::status(path, unknown);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    return inputError(fmt::format("{}: no regular file, so no run file of neuron-check", path));
+  }
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) {
     return inputError(
@@ -82,6 +104,7 @@ Result<RunRecord> load(const std::string& path) {
   NEURONCHECK_TRY_VOID(checkMagic(path));
   try {
     const SQLite::Database database(path, SQLite::OPEN_READONLY);
+    NEURONCHECK_TRY_VOID(harden(database, path));
     NEURONCHECK_TRY_VOID(checkVersion(database, path));
     auto record = readRun(database);
     if (!record) {

@@ -23,11 +23,24 @@ T parsed(std::optional<T> value, const std::string& text) {
 }
 
 class Reader {
+  using Ids = std::vector<std::int64_t>;
+
  public:
   explicit Reader(const SQLite::Database& database) : database_(database) {
     SQLite::Statement query(database, "SELECT id, value FROM text");
     while (query.executeStep()) {
       texts_[query.getColumn(0).getInt64()] = query.getColumn(1).getString();
+    }
+    // Run files have no index of these; asking input by input would read the whole table each time.
+    SQLite::Statement models(database, "SELECT id, input_id FROM model ORDER BY id");
+    while (models.executeStep()) {
+      models_[models.getColumn(1).getInt64()].push_back(models.getColumn(0).getInt64());
+    }
+    SQLite::Statement found(database, "SELECT id, input_id, model_id FROM finding ORDER BY id");
+    while (found.executeStep()) {
+      Ids& ids = found.getColumn(2).isNull() ? fileFindings_[found.getColumn(1).getInt64()]
+                                             : modelFindings_[found.getColumn(2).getInt64()];
+      ids.push_back(found.getColumn(0).getInt64());
     }
   }
 
@@ -60,7 +73,7 @@ class Reader {
       Json document = Json::parse(query.getColumn(6).getString());
       readModels(inputId, document, input.assessment);
       NEURONCHECK_TRY(input.inventory, inventoryFromJson(document));
-      input.assessment.fileFindings = findings("input_id = ? AND model_id IS NULL", inputId);
+      input.assessment.fileFindings = findings(fileFindings_[inputId]);
       readEvidence(inputId, input.assessment);
       results.push_back(std::move(input));
     }
@@ -78,10 +91,13 @@ class Reader {
     SQLite::Statement query(database_,
                             "SELECT id, name, judged, verdict, weakest_confidence, any_stale, "
                             "weakest_evidence, deciding_evidence, not_checked, "
-                            "document FROM model WHERE input_id = ? ORDER BY id");
-    query.bind(1, inputId);
-    while (query.executeStep()) {
-      const std::int64_t modelId = query.getColumn(0).getInt64();
+                            "document FROM model WHERE id = ?");
+    for (const std::int64_t modelId : models_[inputId]) {
+      query.reset();
+      query.bind(1, modelId);
+      if (!query.executeStep()) {
+        continue;
+      }
       ModelAssessment judged;
       judged.model = query.getColumn(1).getString();
       Json model = Json::parse(query.getColumn(9).getString());
@@ -100,7 +116,7 @@ class Reader {
       for (const Json& entry : Json::parse(query.getColumn(8).getString())) {
         fromJson(entry, judged.notChecked.emplace_back());
       }
-      judged.findings = findings("model_id = ?", modelId);
+      judged.findings = findings(modelFindings_[modelId]);
       assessment.models.push_back(std::move(judged));
     }
   }
@@ -146,14 +162,17 @@ class Reader {
     }
   }
 
-  std::vector<Finding> findings(const std::string& where, std::int64_t id) {
+  std::vector<Finding> findings(const Ids& ids) {
     std::vector<Finding> results;
     SQLite::Statement query(database_,
                             "SELECT id, rule, code, severity, title, message, targets, remedy, "
-                            "evidence FROM finding WHERE " +
-                                where + " ORDER BY id");
-    query.bind(1, id);
-    while (query.executeStep()) {
+                            "evidence FROM finding WHERE id = ?");
+    for (const std::int64_t id : ids) {
+      query.reset();
+      query.bind(1, id);
+      if (!query.executeStep()) {
+        continue;
+      }
       Finding finding;
       finding.rule = query.getColumn(1).getString();
       finding.code = query.getColumn(2).getString();
@@ -164,7 +183,7 @@ class Reader {
       finding.targets = Json::parse(query.getColumn(6).getString());
       finding.remedy = query.getColumn(7).getString();
       finding.evidence = Json::parse(query.getColumn(8).getString());
-      readPlaces(query.getColumn(0).getInt64(), finding);
+      readPlaces(id, finding);
       results.push_back(std::move(finding));
     }
     return results;
@@ -210,6 +229,9 @@ class Reader {
 
   const SQLite::Database& database_;
   std::map<std::int64_t, std::string> texts_;
+  std::map<std::int64_t, Ids> models_;         ///< by input
+  std::map<std::int64_t, Ids> fileFindings_;   ///< by input
+  std::map<std::int64_t, Ids> modelFindings_;  ///< by model
 };
 
 }  // namespace

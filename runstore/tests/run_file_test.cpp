@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -214,6 +215,44 @@ TEST_F(RunFile, DamagedContentIsAnErrorNotACrash) {
     ASSERT_FALSE(loaded) << damage;
     EXPECT_EQ(loaded.error().code, ErrorCode::Input) << damage;
   }
+}
+
+TEST_F(RunFile, ContentThatRunsIsRefused) {
+  for (const char* foreign :
+       {"ALTER TABLE place RENAME TO other; CREATE VIEW place AS WITH RECURSIVE n(i) AS (SELECT 1 "
+        "UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) SELECT * FROM other, n",
+        "CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM text; END",
+        "CREATE VIRTUAL TABLE v USING fts5(x)"}) {
+    ASSERT_TRUE(save(sampleRecord(), path_));
+    SQLite::Database(path_, SQLite::OPEN_READWRITE).exec(foreign);
+    const auto loaded = load(path_);
+    ASSERT_FALSE(loaded) << foreign;
+    EXPECT_EQ(loaded.error().code, ErrorCode::Input);
+    EXPECT_THAT(loaded.error().text(), HasSubstr("which none has"));
+  }
+}
+
+TEST_F(RunFile, WhatIsNoRegularFileIsNotOpened) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_THAT(load(path_).error().text(), HasSubstr("no regular file"));
+  EXPECT_THAT(load("/").error().text(), HasSubstr("no regular file"));
+}
+
+TEST_F(RunFile, ReadingIsLinearInTheInputs) {
+  const auto seconds = [&](std::size_t inputs) {
+    RunRecord record = sampleRecord();
+    const InputResult one = record.inputs.front();
+    record.inputs.assign(inputs, one);
+    EXPECT_TRUE(save(record, path_));
+    const auto start = std::chrono::steady_clock::now();
+    const auto loaded = load(path_);
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    EXPECT_TRUE(loaded && loaded->inputs.size() == inputs);
+    return spent.count();
+  };
+  // Sixteen times the inputs took more than a hundred times as long.
+  const double few = seconds(250);
+  EXPECT_LT(seconds(4000), 60 * few);
 }
 
 TEST_F(RunFile, TruncatedFilesAreErrors) {
