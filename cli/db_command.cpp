@@ -9,6 +9,7 @@
 #include "cli/io.h"
 #include "cli/pipeline.h"
 #include "core/inventory_json.h"
+#include "opdb/assess.h"
 #include "opdb/database_locate.h"
 #include "opdb/diff.h"
 #include "opdb/export.h"
@@ -59,6 +60,20 @@ Result<int> list(const Options& options, const DbFlags& flags) {
   if (flags.rules) {
     NEURONCHECK_TRY_VOID(print(options, rulesText(database)));
     return kExitOk;
+  }
+  if (options.mode && !parseExecutionMode(*options.mode)) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--mode '{}': the modes are eager and compile", *options.mode));
+  }
+  if (options.release) {
+    Target wanted;
+    wanted.release = *options.release;
+    NEURONCHECK_TRY(const Target known, opdb::resolveTarget(database, wanted));
+    if (!known.releaseKnown) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("--release '{}': the database has no such release of {}",
+                              *options.release, kProduct));
+    }
   }
   opdb::OpFilter filter;
   filter.text = flags.text;
