@@ -50,9 +50,12 @@ struct CheckpointModule {
 /// loaded.
 struct Checkpoint {
   std::string top;  ///< class of the outermost object: "dict", "OrderedDict", "my.Model"
-  std::vector<CheckpointTensor> tensors;        ///< in file order
-  std::vector<PickleGlobal> globals;            ///< sorted by name
-  std::vector<CheckpointModule> modules;        ///< of a pickled module, parents first
+  std::vector<CheckpointTensor> tensors;  ///< in file order
+  std::vector<PickleGlobal> globals;      ///< sorted by name
+  std::vector<CheckpointModule> modules;  ///< of a pickled module, parents first
+  /// Operator packets that the torch.nn classes among them call, with the number of such modules:
+  /// an approximation, which leaves out whatever the model's own code does.
+  std::map<std::string, std::int64_t> impliedOps;
   std::map<std::string, std::string> metadata;  ///< what the file says of itself, as texts
 
   /// Whether torch.load(weights_only=True) would take every name the pickle asks for.

@@ -109,6 +109,10 @@ void addToJson(const Checkpoint& checkpoint, Json& entry) {
   for (const CheckpointModule& module : checkpoint.modules) {
     entry["modules"][module.path] = module.className;
   }
+  entry["implied_ops_approximate"] = Json::object();
+  for (const auto& [op, count] : checkpoint.impliedOps) {
+    entry["implied_ops_approximate"][op] = count;
+  }
   entry["metadata"] = Json::object();
   for (const auto& [key, value] : checkpoint.metadata) {
     entry["metadata"][key] = value;
@@ -145,6 +149,14 @@ std::optional<Checkpoint> checkpointFromJson(JsonScan& scan, JsonFields& entry) 
   texts("modules", [&](const std::string& path, std::string className) {
     checkpoint.modules.push_back({.path = path, .className = std::move(className)});
   });
+  entry.eachMember("implied_ops_approximate",
+                   [&](const std::string& op, const Json& json, const JsonPath& path) {
+                     const auto count = jsonInteger(json);
+                     if (!count) {
+                       scan.fail(path, "not an integer");
+                     }
+                     checkpoint.impliedOps[op] = count.value_or(0);
+                   });
   texts("metadata", [&](const std::string& key, std::string value) {
     checkpoint.metadata[key] = std::move(value);
   });

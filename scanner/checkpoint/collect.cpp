@@ -10,6 +10,7 @@
 
 #include "scanner/archive/printable.h"
 #include "scanner/checkpoint/globals.h"
+#include "scanner/checkpoint/nn_modules.h"
 #include "scanner/pickle/saved_tensor.h"
 
 namespace neuroncheck::scanner {
@@ -183,6 +184,9 @@ class Collector {
                           int depth) {
     checkpoint_.modules.push_back(
         {.path = path, .className = std::string(pickle_.calleeOf(module))});
+    for (const std::string_view op : impliedOperators(pickle_.calleeOf(module))) {
+      ++checkpoint_.impliedOps[std::string(op)];
+    }
     const std::set<std::string_view> hidden = textsOf(find(state, "_non_persistent_buffers_set"));
     for (const std::string_view part : {"_parameters", "_buffers"}) {
       const Index tensors = find(state, part);

@@ -94,6 +94,15 @@ std::string describe(const Checkpoint& checkpoint) {
     }
     out += '.';
   }
+  if (!checkpoint.impliedOps.empty()) {
+    std::vector<std::string> ops;
+    for (const auto& [op, count] : checkpoint.impliedOps) {
+      ops.push_back(fmt::format("{} x{}", op, count));
+    }
+    out += fmt::format(
+        "\nIts torch.nn modules imply (approximately; its own code is not in the file): {}.",
+        fmt::join(ops, ", "));
+  }
   for (const FileNote& note : notesOf(checkpoint)) {
     out += (out.empty() ? "" : "\n") + note.message;
   }

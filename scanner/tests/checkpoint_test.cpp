@@ -10,6 +10,7 @@
 #include "scanner/checkpoint/collect.h"
 #include "scanner/checkpoint/describe.h"
 #include "scanner/checkpoint/globals.h"
+#include "scanner/checkpoint/nn_modules.h"
 #include "scanner/open.h"
 #include "scanner/tests/small_catalogue.h"
 #include "scanner/tests/zip_writer.h"
@@ -216,6 +217,16 @@ TEST_F(CheckpointFile, AFolderIsReadThroughItsIndex) {
   EXPECT_THAT(problemOf("y"), HasSubstr("which does not"));
   EXPECT_THAT(problemOf("z"), HasSubstr("cannot be opened"));
   EXPECT_THAT(problemOf("w"), HasSubstr("outside the folder"));
+}
+
+TEST(NnModules, ImplyOperatorsByClass) {
+  EXPECT_THAT(impliedOperators("torch.nn.modules.linear.Linear"), ElementsAre("aten::linear"));
+  EXPECT_THAT(impliedOperators("torch.nn.modules.activation.MultiheadAttention"),
+              ElementsAre("aten::linear", "aten::scaled_dot_product_attention"));
+  EXPECT_THAT(impliedOperators("torch.nn.modules.container.Sequential"), IsEmpty());
+  EXPECT_TRUE(isListedModule("torch.nn.modules.container.Sequential"));
+  EXPECT_THAT(impliedOperators("my.Linear"), IsEmpty()) << "a class of the same name elsewhere";
+  EXPECT_FALSE(isListedModule("torch.nn.modules.transformer.Transformer"));
 }
 
 TEST(Describe, WeightsAreAModelWithoutOperators) {
