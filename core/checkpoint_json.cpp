@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/checkpoint_json.h"
 
+#include "core/inventory_json_value.h"
+
 namespace neuroncheck {
 namespace {
 
@@ -72,12 +74,7 @@ CheckpointTensor readTensor(JsonScan& scan, const std::string& tensorName, const
   if (tensor.spec.hasShape) {
     tensor.spec.sizes = numbersOf(scan, fields, "shape");
   }
-  const std::string device = fields.stringOr("device", "");
-  const std::size_t colon = device.find(':');
-  tensor.spec.device.type = device.substr(0, colon);
-  if (colon != std::string::npos) {
-    tensor.spec.device.index = std::strtoll(device.c_str() + colon + 1, nullptr, 10);
-  }
+  tensor.spec.device = json_detail::parseDevice(fields.stringOr("device", ""));
   if (fields.has("stride")) {
     tensor.spec.strides = numbersOf(scan, fields, "stride");
     tensor.spec.storageOffset = SymInt(fields.integer("offset"));

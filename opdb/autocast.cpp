@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "opdb/operands.h"
+
 namespace neuroncheck::opdb {
 namespace {
 
@@ -81,15 +83,8 @@ std::optional<OpUse> asAutocastRunsIt(const OpUse& use,
     return std::nullopt;
   }
   OpUse adjusted = use;
-  for (Argument& argument : adjusted.args) {
-    if (auto* tensor = std::get_if<TensorPtr>(&argument.value)) {
-      *tensor = cast(*tensor, *region->dtype);
-    } else if (auto* list = std::get_if<TensorList>(&argument.value)) {
-      for (TensorPtr& item : list->items) {
-        item = cast(item, *region->dtype);
-      }
-    }
-  }
+  replaceOperands(adjusted,
+                  [region](const TensorPtr& tensor) { return cast(tensor, *region->dtype); });
   return adjusted;
 }
 

@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "opdb/operands.h"
+
 namespace neuroncheck::opdb {
 namespace {
 
@@ -72,15 +74,8 @@ std::optional<OpUse> Layouts::withoutForeign(const OpUse& use) const {
     return std::nullopt;
   }
   OpUse adjusted = use;
-  for (Argument& argument : adjusted.args) {
-    if (auto* tensor = std::get_if<TensorPtr>(&argument.value)) {
-      *tensor = withoutStrides(*tensor, foreign_);
-    } else if (auto* list = std::get_if<TensorList>(&argument.value)) {
-      for (TensorPtr& item : list->items) {
-        item = withoutStrides(item, foreign_);
-      }
-    }
-  }
+  replaceOperands(adjusted,
+                  [this](const TensorPtr& tensor) { return withoutStrides(tensor, foreign_); });
   return adjusted;
 }
 

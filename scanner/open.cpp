@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "scanner/archive/byte_source.h"
+#include "scanner/archive/printable.h"
 #include "scanner/checkpoint/describe.h"
 #include "scanner/checkpoint/hf_folder.h"
 #include "scanner/checkpoint/safetensors.h"
@@ -33,30 +34,24 @@ Error notAProgram(const Identification& identification) {
 }
 
 /// The tensors of a file that holds no program; nullopt for a kind that has none to read.
-std::optional<Result<Checkpoint>> readCheckpoint(const std::string& path,
+std::optional<Result<Checkpoint>> readCheckpoint(const ByteSource& source,
                                                  const Identified& identified) {
   switch (identified.identification.kind) {
     case FileKind::TorchSave:
     case FileKind::PickledModule:
     case FileKind::Pickle:
       break;
-    case FileKind::Safetensors: {
-      const auto source = openFile(path);
-      return source ? readSafetensors(**source) : tl::unexpected(source.error());
-    }
+    case FileKind::Safetensors:
+      return readSafetensors(source);
     default:
       return std::nullopt;
   }
   if (identified.archive) {
     return readSavedZip(*identified.archive);
   }
-  const auto source = openFile(path);
-  if (!source) {
-    return tl::unexpected(source.error());
-  }
-  const auto start = (*source)->readUpTo(0, 262);
+  const auto start = source.readUpTo(0, 262);
   const bool tar = start && start->size() == 262 && start->ends_with("ustar");
-  return tar ? readSavedTar(**source) : readSavedStream(**source);
+  return tar ? readSavedTar(source) : readSavedStream(source);
 }
 
 Scanned failed(FileKind kind, std::uint64_t size, Error error, const std::string& path) {
@@ -81,9 +76,8 @@ Scanned withCheckpoint(const std::string& path, std::uint64_t size,
   const std::size_t of = described.detail.find(" of ");
   if (identification.kind == FileKind::TorchSave && of != std::string::npos) {
     // Telling the file apart counted its storages; now the tensors are known.
-    described.detail = fmt::format("{} of {} {}, no program", described.detail.substr(0, of),
-                                   checkpoint->tensors.size(),
-                                   checkpoint->tensors.size() == 1 ? "tensor" : "tensors");
+    described.detail = fmt::format("{} of {}, no program", described.detail.substr(0, of),
+                                   counted(checkpoint->tensors.size(), "tensor", "tensors"));
   }
   if (const std::string holds = describe(*checkpoint); !holds.empty()) {
     described.detail += "\n" + holds;
@@ -126,17 +120,18 @@ Scanned scan(const std::string& path, const SchemaSource& schemas, const Limits&
     return folder->kind == FileKind::HfFolder ? withCheckpoint(path, 0, *folder, readHfFolder(path))
                                               : failed(folder->kind, 0, notAProgram(*folder), path);
   }
-  auto source = openFile(path);
-  if (!source) {
-    return failed(FileKind::Unknown, 0, std::move(source).error(), path);
+  auto opened = openFile(path);
+  if (!opened) {
+    return failed(FileKind::Unknown, 0, std::move(opened).error(), path);
   }
-  const std::uint64_t size = (*source)->size();
-  auto identified = identifySource(std::move(*source), limits);
+  const std::shared_ptr<const ByteSource> source = *std::move(opened);
+  const std::uint64_t size = source->size();
+  auto identified = identifySource(source, limits);
   if (!identified) {
     return failed(FileKind::Unknown, size, std::move(identified).error(), path);
   }
   const FileKind kind = identified->identification.kind;
-  if (auto checkpoint = readCheckpoint(path, *identified)) {
+  if (auto checkpoint = readCheckpoint(*source, *identified)) {
     return withCheckpoint(path, size, identified->identification, *std::move(checkpoint));
   }
   if (kind != FileKind::ExportedProgram || !identified->archive) {

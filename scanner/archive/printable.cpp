@@ -49,4 +49,8 @@ std::string printable(std::string_view text, std::size_t maxBytes) {
   return out;
 }
 
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
 }  // namespace neuroncheck::scanner

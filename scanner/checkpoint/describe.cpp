@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::size_t kMostNamed = 3;
 
-std::string counted(std::size_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
 std::string sizeText(double bytes) {
   constexpr double kStep = 1000;
   std::string_view unit = "bytes";

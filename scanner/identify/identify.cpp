@@ -25,10 +25,6 @@ Identification make(FileKind kind, std::string detail, std::string_view remedy =
   return {.kind = kind, .detail = std::move(detail), .remedy = std::string(remedy)};
 }
 
-std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
 /// Why an archive with torch's records is none of torch: one name outside the folder that holds the
 /// others.
 std::string strayRecord(const RootedArchive& archive) {

@@ -3,8 +3,6 @@
 
 #include <array>
 
-#include "scanner/archive/bytes.h"
-
 namespace neuroncheck::scanner::pickle {
 namespace {
 
@@ -46,6 +44,14 @@ constexpr std::array<Layout, 256> kLayouts = makeLayouts();
 
 }  // namespace
 
+std::uint64_t littleEndian(std::string_view bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < bytes.size() && i < 8; ++i) {
+    value |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  }
+  return value;
+}
+
 std::optional<std::string_view> OpcodeReader::take(std::uint64_t count) {
   if (count > bytes_.size() - position_) {
     return std::nullopt;
@@ -60,11 +66,7 @@ std::optional<std::string_view> OpcodeReader::sized(std::size_t prefix) {
   if (!text) {
     return std::nullopt;
   }
-  std::uint64_t count = 0;
-  for (std::size_t i = 0; i < prefix; ++i) {
-    count |= static_cast<std::uint64_t>(static_cast<unsigned char>((*text)[i])) << (8 * i);
-  }
-  return take(count);
+  return take(littleEndian(*text));
 }
 
 std::optional<std::string_view> OpcodeReader::lines(int count) {

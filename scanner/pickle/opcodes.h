@@ -37,6 +37,9 @@ class OpcodeReader {
   std::size_t position_ = 0;
 };
 
+/// The first eight bytes, or fewer, as an unsigned little-endian number.
+[[nodiscard]] std::uint64_t littleEndian(std::string_view bytes);
+
 /// "a.b" of the argument "a\nb\n" of GLOBAL and INST.
 [[nodiscard]] std::optional<std::pair<std::string_view, std::string_view>> moduleAndName(
     std::string_view argument);

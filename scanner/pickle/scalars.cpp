@@ -55,14 +55,6 @@ std::string_view unquoted(std::string_view text) {
 
 }  // namespace
 
-std::uint64_t littleEndian(std::string_view bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < bytes.size() && i < 8; ++i) {
-    value |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-  }
-  return value;
-}
-
 std::string_view withoutNewline(std::string_view argument) {
   return argument.ends_with('\n') ? argument.substr(0, argument.size() - 1) : argument;
 }

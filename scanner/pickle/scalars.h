@@ -11,8 +11,6 @@ namespace neuroncheck::scanner::pickle {
 /// The number, text, bytes, bool or None an opcode pushes; nullopt for one that does anything else.
 [[nodiscard]] std::optional<Value> scalarOf(const Opcode& opcode);
 
-/// The first eight bytes as an unsigned little-endian number.
-[[nodiscard]] std::uint64_t littleEndian(std::string_view bytes);
 /// The argument of a text opcode without its newline.
 [[nodiscard]] std::string_view withoutNewline(std::string_view argument);
 
