@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+namespace neuroncheck::worker {
+
+/// Both sides of the worker protocol (docs/worker-protocol.md) must have the same number.
+inline constexpr int kProtocolVersion = 1;
+/// File name of the only program that links libtorch.
+inline constexpr std::string_view kTorchProgram = "neuron-check-torch";
+
+}  // namespace neuroncheck::worker

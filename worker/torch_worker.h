@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "core/result.h"
+#include "worker/child.h"
+
+namespace neuroncheck::worker {
+
+/// Path of neuron-check-torch: NEURON_CHECK_TORCH when set, else beside this program, else in
+/// ../libexec/neuron-check. Unavailable error that says how to get it when it is nowhere.
+[[nodiscard]] Result<std::string> findTorchProgram();
+
+/// One running neuron-check-torch. Requests are answered one at a time, in order. When it dies or
+/// does not answer in time, the request's Error says so with the end of what it printed, and the
+/// next request starts it anew.
+class TorchWorker {
+ public:
+  /// Starts the program and reads its handshake. Unavailable error when it cannot be started or
+  /// speaks another protocol version.
+  [[nodiscard]] static Result<TorchWorker> start(const std::string& program);
+
+  /// `{"protocol":1,"torch":"2.13.0+cpu",...}` as docs/worker-protocol.md has it.
+  [[nodiscard]] const nlohmann::json& handshake() const { return handshake_; }
+
+  /// Sends one request object and waits for its answer. An answer `{"error": text}` is an Input
+  /// error with that text.
+  [[nodiscard]] Result<nlohmann::json> ask(const nlohmann::json& request,
+                                           std::chrono::milliseconds timeout);
+
+ private:
+  TorchWorker() = default;
+  [[nodiscard]] Result<void> launch();
+  [[nodiscard]] Error died(const Error& cause);
+
+  std::string program_;
+  nlohmann::json handshake_;
+  std::optional<Child> child_;
+};
+
+}  // namespace neuroncheck::worker
