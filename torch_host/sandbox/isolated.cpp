@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "torch_host/sandbox/isolated.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <system_error>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "worker/child.h"
+#include "worker/frame.h"
+
+namespace neuroncheck::sandbox {
+namespace {
+
+constexpr int kWorkFailed = 70;  // EX_SOFTWARE: an exception left the work
+constexpr std::uint32_t kMaxOutput = std::uint32_t{256} << 20;
+constexpr std::chrono::seconds kGoingTime{5};  // from the end of its output to its end
+
+/// What child and parent both see.
+struct Shared {
+  AttemptLog log;
+  SandboxState state;
+};
+
+std::uint64_t mappedBytes() {
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+void limit(__rlimit_resource resource, rlim_t value) {
+  const rlimit both{.rlim_cur = value, .rlim_max = value};
+  ::setrlimit(resource, &both);
+}
+
+/// Standard input and output become /dev/null, and everything else that is not named is closed.
+void closeOthers(int pipe, const std::vector<int>& keep) {
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  ::dup2(null, STDIN_FILENO);
+  ::dup2(null, STDOUT_FILENO);
+  std::vector<int> kept(keep);
+  kept.push_back(pipe);
+  std::ranges::sort(kept);
+  unsigned next = STDERR_FILENO + 1;
+  for (const int fd : kept) {
+    if (fd >= static_cast<int>(next)) {
+      if (fd > static_cast<int>(next)) {
+        ::close_range(next, static_cast<unsigned>(fd) - 1, 0);
+      }
+      next = static_cast<unsigned>(fd) + 1;
+    }
+  }
+  ::close_range(next, ~0U, 0);
+}
+
+[[noreturn]] void runChild(const std::function<std::string()>& work, const Bounds& bounds, int pipe,
+                           Shared& shared) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  closeOthers(pipe, bounds.keepOpen);
+  const auto cpu = static_cast<rlim_t>(bounds.cpu.count());
+  const rlimit time{.rlim_cur = cpu, .rlim_max = cpu + 1};
+  ::setrlimit(RLIMIT_CPU, &time);
+  limit(RLIMIT_AS, mappedBytes() + bounds.memory);
+  limit(RLIMIT_FSIZE, 0);
+  limit(RLIMIT_CORE, 0);
+  shared.state = enterSandbox(
+      {.attempts = &shared.log, .allowExecutableMemory = bounds.allowExecutableMemory});
+  int code = 0;
+  try {
+    if (!worker::writeFrame(pipe, work())) {
+      code = kWorkFailed;
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    code = kWorkFailed;
+  } catch (...) {
+    code = kWorkFailed;
+  }
+  ::_exit(code);
+}
+
+/// Waits for a child that has closed its output, and kills it when it is late or does not go.
+int reap(pid_t child, bool late) {
+  const auto patience = worker::Clock::now() + (late ? std::chrono::seconds(0) : kGoingTime);
+  int status = 0;
+  while (true) {
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child || (ended < 0 && errno != EINTR)) {
+      return status;
+    }
+    if (worker::Clock::now() >= patience) {
+      ::kill(child, SIGKILL);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+/// Why a child gave no output, in words.
+std::string endingOf(int status, const Bounds& bounds) {
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
+    return fmt::format("it used {} s of processor time", bounds.cpu.count());
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kWorkFailed) {
+    return "it failed in an unexpected way";
+  }
+  return worker::describeExit(status);
+}
+
+}  // namespace
+
+Isolated runIsolated(const std::function<std::string()>& work, const Bounds& bounds) {
+  Isolated result;
+  std::array<int, 2> pipe{};
+  void* memory =
+      ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED || ::pipe2(pipe.data(), O_CLOEXEC) != 0) {
+    result.ending = "no child: " + std::generic_category().message(errno);
+    return result;
+  }
+  auto* shared = new (memory) Shared;
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(pipe[0]);
+    runChild(work, bounds, pipe[1], *shared);
+  }
+  ::close(pipe[1]);
+  if (child > 0) {
+    const auto deadline = worker::Clock::now() + bounds.wall;
+    auto frame = worker::readFrame(pipe[0], deadline, kMaxOutput);
+    const bool late = worker::Clock::now() >= deadline;
+    if (frame && *frame) {
+      result.output = **std::move(frame);
+    }
+    const int status = reap(child, late);
+    if (!result.output) {
+      result.ending =
+          late ? fmt::format("no answer in {} s", bounds.wall.count()) : endingOf(status, bounds);
+    }
+  } else {
+    result.ending = "no child: " + std::generic_category().message(errno);
+  }
+  ::close(pipe[0]);
+  result.state = shared->state;
+  result.attemptCount = shared->log.count;
+  const std::size_t noted = std::min<std::size_t>(shared->log.count, AttemptLog::kSlots);
+  result.attempts.assign(shared->log.slots.begin(),
+                         shared->log.slots.begin() + static_cast<std::ptrdiff_t>(noted));
+  ::munmap(memory, sizeof(Shared));
+  return result;
+}
+
+}  // namespace neuroncheck::sandbox

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torch_host/sandbox/sandbox.h"
+
+namespace neuroncheck::sandbox {
+
+/// Bounds of one isolated piece of work.
+struct Bounds {
+  std::chrono::seconds cpu{60};
+  std::chrono::seconds wall{120};
+  std::uint64_t memory = std::uint64_t{4} << 30;  ///< address space beyond what is mapped already
+  bool allowExecutableMemory = false;
+  std::vector<int> keepOpen{};  ///< descriptors the work reads from
+};
+
+/// How it went. `output` is what the work returned; absent when it did not come to its end, and
+/// `ending` then says why: "signal 11 (Segmentation fault)", "no answer in 120 s", ...
+struct Isolated {
+  std::optional<std::string> output;
+  std::string ending;
+  SandboxState state;
+  std::vector<Attempt> attempts;  ///< what it was refused, the first 32
+  std::uint32_t attemptCount = 0;
+};
+
+/// Runs `work` in a forked child of this process, sandboxed and bounded, and returns what it
+/// returned. The caller must be single-threaded. An exception that leaves the work ends the child.
+[[nodiscard]] Isolated runIsolated(const std::function<std::string()>& work, const Bounds& bounds);
+
+}  // namespace neuroncheck::sandbox
