@@ -27,6 +27,8 @@ constexpr EnumWords<16> kFileKinds{"exported_program",
 constexpr EnumWords<11> kOpGroups{"compute",    "view",   "view_or_copy",  "factory",
                                   "copy",       "guard",  "symbolic",      "constant",
                                   "collective", "random", "no_device_work"};
+constexpr EnumWords<3> kShapeOrigins{"recorded", "unknown", "propagated"};
+static_assert(static_cast<std::size_t>(ShapeOrigin::Propagated) + 1 == kShapeOrigins.size());
 static_assert(static_cast<std::size_t>(FileKind::Damaged) + 1 == kFileKinds.size());
 static_assert(static_cast<std::size_t>(OpGroup::NoDeviceWork) + 1 == kOpGroups.size());
 
@@ -42,6 +44,12 @@ std::string_view name(OpGroup group) { return enumWord(kOpGroups, group); }
 
 std::optional<OpGroup> parseOpGroup(std::string_view text) {
   return enumOf<OpGroup>(kOpGroups, text);
+}
+
+std::string_view name(ShapeOrigin origin) { return enumWord(kShapeOrigins, origin); }
+
+std::optional<ShapeOrigin> parseShapeOrigin(std::string_view text) {
+  return enumOf<ShapeOrigin>(kShapeOrigins, text);
 }
 
 bool isDeviceWork(OpGroup group) {

@@ -132,7 +132,16 @@ struct StoredTensor {
   bool isParameter = false;
 };
 
-/// One exported model of a file.
+/// Where the shapes and dtypes of a model's tensors come from.
+enum class ShapeOrigin : std::uint8_t {
+  Recorded,    ///< the file has them
+  Unknown,     ///< only those of parameters are known (TorchScript)
+  Propagated,  ///< followed from the shapes of inputs that the user gave
+};
+[[nodiscard]] std::string_view name(ShapeOrigin origin);
+[[nodiscard]] std::optional<ShapeOrigin> parseShapeOrigin(std::string_view text);
+
+/// One exported model of a file, or one method of a TorchScript module.
 struct Model {
   std::string name;
   std::string torchVersion;
@@ -157,6 +166,13 @@ struct Model {
   SymRanges ranges;
   std::vector<std::string> guards;
   std::vector<StoredTensor> stored;
+  ShapeOrigin shapes = ShapeOrigin::Recorded;
+  /// TorchScript only: builtins of its interpreter ("aten::len.t") and prim nodes, with their
+  /// number. Neither is work of the device.
+  std::map<std::string, std::int64_t> interpreterOps;
+  std::map<std::string, std::int64_t> primOps;
+  /// The operators are names in readable source: without overloads, operands and order of calls.
+  bool approximate = false;
   std::vector<std::string>
       notes;  ///< what the reader wants said ("weights are absent: shapes from metadata")
 };

@@ -381,6 +381,12 @@ Model readModel(ReadContext& context, const std::string& modelName, const Json& 
   readStored(context, fields, model);
   readProducer(context, fields, model);
   model.dialect = fields.string("dialect");
+  if (fields.has("shapes")) {
+    model.shapes = readWord<ShapeOrigin>(fields, "shapes", parseShapeOrigin);
+    model.approximate = fields.boolean("approximate");
+    readCounts(context, fields, "interpreter_ops", model.interpreterOps);
+    readCounts(context, fields, "prim", model.primOps);
+  }
   model.nodeCount = fields.unsignedInteger("nodes");
   model.jsonBytes = fields.unsignedInteger("json_bytes");
   model.notes = fields.strings("notes");
@@ -407,7 +413,7 @@ Result<Inventory> inventoryFromJson(const Json& json) {
     note.finish();
   });
   out.compiledModels = fields.strings("compiled_models");
-  fields.eachMember("models",
+  fields.eachMember(out.kind == FileKind::TorchScript ? "methods" : "models",
                     [&](const std::string& modelName, const Json& entry, const JsonPath& path) {
                       out.models.push_back(readModel(context, modelName, entry, path));
                     });

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -344,6 +345,19 @@ Json producerToJson(const Model& model) {
           {"made_on", model.madeOn}};
 }
 
+/// What only methods of TorchScript modules have.
+void writeScriptParts(Json& out, const Model& model) {
+  out["shapes"] = name(model.shapes);
+  out["approximate"] = model.approximate;
+  for (const auto& [key, counts] :
+       {std::pair{"interpreter_ops", &model.interpreterOps}, {"prim", &model.primOps}}) {
+    out[key] = Json::object();
+    for (const auto& [op, count] : *counts) {
+      out[key][op] = count;
+    }
+  }
+}
+
 Json modelToJson(const Model& model) {
   Json out = Json::object();
   writeOperators(out, model);
@@ -368,6 +382,9 @@ Json modelToJson(const Model& model) {
   writeStored(out, model);
   out["producer"] = producerToJson(model);
   out["dialect"] = model.dialect;
+  if (model.shapes != ShapeOrigin::Recorded) {
+    writeScriptParts(out, model);
+  }
   out["nodes"] = model.nodeCount;
   out["json_bytes"] = model.jsonBytes;
   out["notes"] = model.notes;
@@ -413,9 +430,10 @@ Json toJson(const Inventory& inventory) {
         {{"rule", note.rule}, {"record", note.record}, {"message", note.message}});
   }
   out["compiled_models"] = inventory.compiledModels;
-  out["models"] = Json::object();
+  const char* programs = inventory.kind == FileKind::TorchScript ? "methods" : "models";
+  out[programs] = Json::object();
   for (const Model& model : inventory.models) {
-    out["models"][model.name] = modelToJson(model);
+    out[programs][model.name] = modelToJson(model);
   }
   if (inventory.checkpoint) {
     addToJson(*inventory.checkpoint, out);

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "torch_host/requests.h"
+
+#include <ATen/Parallel.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <torch/headeronly/version.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/inventory_json.h"
+#include "core/version.h"
+#include "torch_host/sandbox/isolated.h"
+#include "torch_host/torchscript/read_torchscript.h"
+#include "worker/protocol.h"
+
+namespace neuroncheck::torch_host {
+namespace {
+
+using nlohmann::json;
+
+json errorAnswer(const std::string& message) { return {{"error", message}}; }
+
+/// A file that is open for the length of a request.
+class OpenFile {
+ public:
+  explicit OpenFile(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    struct stat status{};
+    if (fd_ >= 0 && ::fstat(fd_, &status) == 0) {
+      size_ = static_cast<std::uint64_t>(status.st_size);
+    }
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() {
+    if (fd_ >= 0) {
+      ::close(fd_);
+    }
+  }
+  [[nodiscard]] int descriptor() const { return fd_; }
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+ private:
+  int fd_;
+  std::uint64_t size_ = 0;
+};
+
+torchscript::ReadOptions optionsOf(const json& request) {
+  torchscript::ReadOptions options;
+  for (const json& shape : request.value("input_shapes", json::array())) {
+    options.inputs.push_back(
+        {.sizes = shape.at("sizes").get<std::vector<std::int64_t>>(),
+         .dtype = parseDType(shape.at("dtype").get<std::string>()).value_or(DType::Float32)});
+  }
+  for (const json& call : request.value("custom_calls", json::array())) {
+    options.customCalls.push_back({.op = call.at("op").get<std::string>(),
+                                   .positional = call.at("positional").get<std::size_t>(),
+                                   .keywords = call.at("keywords").get<std::vector<std::string>>(),
+                                   .unpacked = call.at("unpacked").get<std::size_t>()});
+  }
+  return options;
+}
+
+/// Libraries a user named with --load-library. They run as his own code, before the sandbox.
+std::optional<std::string> loadLibraries(const json& request) {
+  for (const json& library : request.value("libraries", json::array())) {
+    const auto path = library.get<std::string>();
+    if (::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+      return fmt::format("--load-library {}: {}", path, ::dlerror());
+    }
+  }
+  return std::nullopt;
+}
+
+std::string readInSandbox(const torchscript::ReadOptions& options) {
+  auto inventory = torchscript::readTorchScript(options);
+  if (!inventory) {
+    return errorAnswer(inventory.error().text())
+        .dump(-1, ' ', false, json::error_handler_t::replace);
+  }
+  return dumpJson(Json{{"inventory", toJson(*inventory)}});
+}
+
+json attemptsOf(const sandbox::Isolated& isolated) {
+  json out = json::array();
+  for (const sandbox::Attempt& attempt : isolated.attempts) {
+    out.push_back(sandbox::describe(attempt));
+  }
+  return out;
+}
+
+json readTorchScriptFile(const json& request) {
+  if (const auto failure = loadLibraries(request)) {
+    return errorAnswer(*failure);
+  }
+  const auto path = request.at("path").get<std::string>();
+  const OpenFile file(path);
+  if (file.descriptor() < 0) {
+    return errorAnswer(fmt::format("cannot open: {}", std::generic_category().message(errno)));
+  }
+  torchscript::ReadOptions options = optionsOf(request);
+  options.file = file.descriptor();
+  options.size = file.size();
+  sandbox::Bounds bounds;
+  bounds.cpu = std::chrono::seconds(request.value("cpu_seconds", 120));
+  bounds.wall = 2 * bounds.cpu;
+  // Parameters are read one record at a time before they lose their memory.
+  bounds.memory += std::min(file.size(), std::uint64_t{64} << 30);
+  bounds.keepOpen = {file.descriptor()};
+  const sandbox::Isolated isolated =
+      sandbox::runIsolated([&options]() { return readInSandbox(options); }, bounds);
+  json answer = isolated.output ? json::parse(*isolated.output, nullptr, false) : json::object();
+  if (!isolated.output) {
+    answer["failed"] = fmt::format("loading it ended by itself: {}", isolated.ending);
+  } else if (!answer.is_object()) {
+    answer = json{{"failed", "loading it gave no answer that can be read"}};
+  } else if (const auto error = answer.find("error"); error != answer.end()) {
+    answer = json{{"failed", *error}};
+  }
+  answer["attempts"] = attemptsOf(isolated);
+  answer["attempt_count"] = isolated.attemptCount;
+  answer["sandbox"] = isolated.state.text();
+  return answer;
+}
+
+}  // namespace
+
+json handshake() {
+  // Children fork from here: no second thread may ever be started in this process.
+  at::set_num_threads(1);
+  return {{"protocol", worker::kProtocolVersion},
+          {"program", std::string(toolName())},
+          {"torch", TORCH_VERSION},
+          {"fork_safe", true},
+          {"simulated", false},
+          {"landlock", sandbox::landlockVersion()}};
+}
+
+json answer(const json& request) {
+  try {
+    const std::string what = request.is_object() ? request.value("do", "") : "";
+    if (what == "torchscript") {
+      return readTorchScriptFile(request);
+    }
+    return errorAnswer(fmt::format("unknown request '{}'", what));
+  } catch (const std::exception& error) {
+    return errorAnswer(fmt::format("the request cannot be understood: {}", error.what()));
+  }
+}
+
+}  // namespace neuroncheck::torch_host

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "torch_host/torchscript/places.h"
+
+#include <torch/csrc/jit/frontend/source_range.h>
+
+#include <cstdint>
+#include <regex>
+#include <vector>
+
+namespace neuroncheck::torchscript {
+namespace {
+
+/// Frames of one source range, innermost first. A traced node carries its whole stack as text.
+std::vector<SourcePlace> framesOf(const torch::jit::SourceRange& range) {
+  std::vector<SourcePlace> out;
+  if (!range.source()) {
+    return out;
+  }
+  const auto original = range.findSourceRangeThatGenerated();
+  const torch::jit::SourceRange& shown = original ? *original : range;
+  if (const auto place = shown.file_line_col(); place && !std::get<0>(*place).empty()) {
+    out.push_back({std::get<0>(*place), static_cast<std::int64_t>(std::get<1>(*place))});
+    return out;
+  }
+  static const std::regex frame(R"((?:^|\n)([^\s(]+)\((\d{1,9})\): )");
+  const std::string text = shown.source() ? shown.source()->text_str().str() : std::string();
+  for (auto match = std::sregex_iterator(text.begin(), text.end(), frame);
+       match != std::sregex_iterator(); ++match) {
+    out.push_back({(*match)[1].str(), std::stoll((*match)[2].str())});
+  }
+  return out;
+}
+
+bool isTorch(const SourcePlace& place) {
+  return place.file.find("site-packages/torch/") != std::string::npos ||
+         place.file.find("dist-packages/torch/") != std::string::npos ||
+         place.file.starts_with("torch/");
+}
+
+void append(std::vector<SourcePlace>& frames, std::vector<SourcePlace> more) {
+  frames.insert(frames.end(), more.begin(), more.end());
+}
+
+/// "__torch__.models.net.___torch_mangle_3.Net" is models.net.Net.
+std::string unmangled(const std::string& name) {
+  static const std::regex mangle(R"(\.___torch_mangle_\d+)");
+  std::string out = std::regex_replace(name, mangle, "");
+  constexpr std::string_view kRoot = "__torch__.";
+  return out.starts_with(kRoot) ? out.substr(kRoot.size()) : out;
+}
+
+}  // namespace
+
+Places placesOf(const torch::jit::Node& node) {
+  Places places;
+  std::vector<SourcePlace> frames = framesOf(node.sourceRange());
+  if (const auto& stack = node.callstack()) {
+    const auto entries = (*stack)->vec();
+    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+      append(frames, framesOf(std::get<1>(*entry)));
+    }
+    for (const auto& entry : entries) {
+      const auto& instance = std::get<2>(entry);
+      if (!instance) {
+        continue;
+      }
+      const std::string name = instance->instance_name();
+      if (!name.empty() && name != "SELF" && name != "INSTANCE_NAME_UNKNOWN") {
+        places.module += places.module.empty() ? name : "." + name;
+      }
+      if (const auto type = instance->class_type(); type && type->name()) {
+        places.moduleType = unmangled(type->name()->qualifiedName());
+      }
+    }
+  }
+  for (const SourcePlace& frame : frames) {
+    if (!places.lastFrame.known()) {
+      places.lastFrame = frame;
+    }
+    if (!places.source.known() && !isTorch(frame)) {
+      places.source = frame;
+    }
+  }
+  if (!places.source.known()) {
+    places.source = places.lastFrame;
+  }
+  return places;
+}
+
+}  // namespace neuroncheck::torchscript

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <torch/csrc/jit/ir/ir.h>
+
+#include <string>
+
+#include "core/inventory.h"
+
+namespace neuroncheck::torchscript {
+
+/// Where a node comes from.
+struct Places {
+  SourcePlace source;      ///< innermost frame outside torch, else the innermost one
+  SourcePlace lastFrame;   ///< innermost frame
+  std::string module;      ///< "encoder.0" by instance names; empty for the root
+  std::string moduleType;  ///< class of that module as the file names it, without mangling
+};
+
+/// Original file and line when the archive has debug records, else those of its own source
+/// ("code/__torch__.py:11"); for traced graphs from the recorded stack.
+[[nodiscard]] Places placesOf(const torch::jit::Node& node);
+
+}  // namespace neuroncheck::torchscript

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "torch_host/torchscript/read_torchscript.h"
+
+#include <torch/csrc/jit/api/module.h>
+
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "torch_host/torchscript/load.h"
+#include "torch_host/torchscript/method_walk.h"
+#include "torch_host/torchscript/values.h"
+
+namespace neuroncheck::torchscript {
+namespace {
+
+constexpr std::chrono::seconds kShapeTime{30};
+
+void addStored(Model& model, const std::string& name, const at::Tensor& tensor, bool parameter) {
+  const TensorSpec spec = specOf(tensor);
+  model.stored.push_back(
+      {.name = name, .spec = spec, .record = {}, .recordBytes = -1, .isParameter = parameter});
+  model.inputs.push_back(
+      {.name = name,
+       .kind = parameter ? "PARAMETER" : "BUFFER",
+       .target = name,
+       .persistent = parameter ? std::nullopt : std::optional(true),
+       .value = std::make_shared<const TensorValue>(TensorValue{.name = name, .spec = spec})});
+}
+
+/// Every method works on the same parameters and buffers.
+void addState(Model& model, const torch::jit::Module& module) {
+  std::set<std::string> names;
+  for (const auto& parameter : module.named_parameters()) {
+    if (names.insert(parameter.name).second) {
+      addStored(model, parameter.name, parameter.value, true);
+    }
+  }
+  for (const auto& buffer : module.named_buffers()) {
+    if (names.insert(buffer.name).second) {
+      addStored(model, buffer.name, buffer.value, false);
+    }
+  }
+}
+
+}  // namespace
+
+Result<Inventory> readTorchScript(const ReadOptions& options) {
+  StubRegistry stubs(options.customCalls);
+  NEURONCHECK_TRY(const Loaded loaded, loadModule(options.file, options.size, stubs));
+  Inventory inventory;
+  inventory.kind = FileKind::TorchScript;
+  const auto methods = loaded.module.get_methods();
+  if (!options.inputs.empty() && methods.empty()) {
+    return inputError("the module has no method that could take --input-shape");
+  }
+  Effort effort{.deadline = std::chrono::steady_clock::now() + kShapeTime};
+  for (const torch::jit::Method& method : methods) {
+    const bool shaped = method.name() == "forward" || methods.size() == 1;
+    MethodWalk walk(loaded.module, stubs, effort);
+    NEURONCHECK_TRY(Model model,
+                    walk.walk(method, shaped ? options.inputs : std::vector<InputShape>{}));
+    addState(model, loaded.module);
+    model.notes.insert(model.notes.end(), loaded.notes.begin(), loaded.notes.end());
+    for (const std::string& schema : stubs.schemas()) {
+      model.notes.push_back(fmt::format(
+          "nobody registers this operator here; its schema is guessed from its calls: {}", schema));
+    }
+    inventory.models.push_back(std::move(model));
+  }
+  return inventory;
+}
+
+}  // namespace neuroncheck::torchscript
