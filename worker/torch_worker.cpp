@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -35,6 +36,9 @@ Result<nlohmann::json> parseAnswer(const std::optional<std::string>& text) {
 Result<std::string> findTorchProgram() {
   namespace fs = std::filesystem;
   if (const char* named = std::getenv("NEURON_CHECK_TORCH"); named != nullptr && *named != '\0') {
+    if (std::string_view(named) == "none") {
+      return fail(ErrorCode::Unavailable, "NEURON_CHECK_TORCH=none: libtorch is not to be used");
+    }
     if (::access(named, X_OK) == 0) {
       return std::string(named);
     }

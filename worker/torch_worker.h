@@ -12,7 +12,8 @@
 
 namespace neuroncheck::worker {
 
-/// Path of neuron-check-torch: NEURON_CHECK_TORCH when set, else beside this program, else in
+/// Path of neuron-check-torch: NEURON_CHECK_TORCH when set ("none": there is none), else beside
+/// this program, else in
 /// ../libexec/neuron-check. Unavailable error that says how to get it when it is nowhere.
 [[nodiscard]] Result<std::string> findTorchProgram();
 

@@ -29,6 +29,7 @@ namespace {
 
 constexpr int kWorkFailed = 70;  // EX_SOFTWARE: an exception left the work
 constexpr std::uint32_t kMaxOutput = std::uint32_t{256} << 20;
+constexpr rlim_t kMostErrorText = rlim_t{1} << 20;
 constexpr std::chrono::seconds kGoingTime{5};  // from the end of its output to its end
 
 /// What child and parent both see.
@@ -76,7 +77,9 @@ void closeOthers(int pipe, const std::vector<int>& keep) {
   const rlimit time{.rlim_cur = cpu, .rlim_max = cpu + 1};
   ::setrlimit(RLIMIT_CPU, &time);
   limit(RLIMIT_AS, mappedBytes() + bounds.memory);
-  limit(RLIMIT_FSIZE, 0);
+  // Standard error may be a file: what libraries print there is kept, up to here.
+  limit(RLIMIT_FSIZE, kMostErrorText);
+  std::signal(SIGXFSZ, SIG_IGN);
   limit(RLIMIT_CORE, 0);
   shared.state = enterSandbox(
       {.attempts = &shared.log, .allowExecutableMemory = bounds.allowExecutableMemory});

@@ -103,13 +103,14 @@ void allow(Program& program, std::uint32_t number) {
   program.push_back(answer(SECCOMP_RET_ALLOW));
 }
 
-/// Allows a call whose argument has none of the bits of `forbidden`.
+/// Allows a call whose argument has none of the bits of `forbidden`. Refused without a note:
+/// numeric libraries try it by themselves, whatever the file is.
 void allowWithoutBits(Program& program, std::uint32_t number, std::size_t argument,
                       std::uint32_t forbidden) {
   program.push_back(jumpUnless(BPF_JEQ, number, 4));
   program.push_back(load(lowHalf(argument)));
   program.push_back(jumpUnless(BPF_JSET, forbidden, 1));
-  program.push_back(answer(SECCOMP_RET_TRAP));
+  program.push_back(answer(SECCOMP_RET_ERRNO | EPERM));
   program.push_back(answer(SECCOMP_RET_ALLOW));
 }
 
@@ -156,6 +157,13 @@ Program makeProgram(bool allowExecutableMemory) {
   // Asking for a limit is harmless, setting one is not.
   allowWithValue(program, SYS_prlimit64, 2, 0);
   refuseThreads(program);
+  // Asked by numeric libraries that look at processors.
+  program.push_back(jumpUnless(BPF_JEQ, SYS_sched_setaffinity, 1));
+  program.push_back(answer(SECCOMP_RET_ERRNO | EPERM));
+#if defined(__x86_64__)
+  program.push_back(jumpUnless(BPF_JEQ, SYS_arch_prctl, 1));
+  program.push_back(answer(SECCOMP_RET_ERRNO | EPERM));
+#endif
   program.push_back(answer(SECCOMP_RET_TRAP));
   return program;
 }
@@ -286,9 +294,6 @@ std::string_view meaning(std::int64_t number) {
     case SYS_kill:
     case SYS_tgkill:
       return "signal a process";
-    case SYS_mmap:
-    case SYS_mprotect:
-      return "make memory executable";
     default:
       return {};
   }

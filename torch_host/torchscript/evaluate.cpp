@@ -191,10 +191,9 @@ std::optional<std::vector<c10::IValue>> runOnMeta(const torch::jit::Node& node,
                                                   const std::vector<c10::IValue>& inputs) {
   Stack stack;
   for (const c10::IValue& input : inputs) {
-    // A literal device would allocate there.
-    stack.push_back(mapped(input, [](const c10::IValue& item) {
-      return item.isDevice() ? c10::IValue(c10::Device(c10::kMeta)) : item;
-    }));
+    // A literal device would allocate there. Lists are passed as they are: appending to one must
+    // be seen by those that read it later.
+    stack.push_back(input.isDevice() ? c10::IValue(c10::Device(c10::kMeta)) : input);
   }
   node.getOperation()(stack);
   return results(stack, node.outputs().size());
@@ -218,6 +217,34 @@ std::optional<std::vector<c10::IValue>> runOnZeros(const torch::jit::Node& node,
     value = copies.toMeta(value);
   }
   return out;
+}
+
+/// Nodes that the interpreter does itself, without an operator.
+std::optional<std::vector<c10::IValue>> runStructural(const torch::jit::Node& node,
+                                                      const std::vector<c10::IValue>& inputs) {
+  switch (node.kind()) {
+    case c10::prim::ListConstruct: {
+      const auto type = node.output()->type()->expect<c10::ListType>();
+      c10::impl::GenericList list(type->getElementType());
+      for (const c10::IValue& input : inputs) {
+        list.push_back(input);
+      }
+      return std::vector<c10::IValue>{list};
+    }
+    case c10::prim::TupleConstruct:
+      return std::vector<c10::IValue>{c10::ivalue::Tuple::create(inputs)};
+    case c10::prim::TupleUnpack:
+      return inputs[0].toTupleRef().elements().vec();
+    case c10::prim::ListUnpack:
+      return inputs[0].toListRef().vec();
+    case c10::prim::TupleIndex:
+      return std::vector<c10::IValue>{
+          inputs[0].toTupleRef().elements().vec().at(static_cast<std::size_t>(inputs[1].toInt()))};
+    case c10::prim::unchecked_cast:
+      return std::vector<c10::IValue>{inputs[0]};
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -245,6 +272,9 @@ std::optional<std::vector<c10::IValue>> evaluate(const torch::jit::Node& node,
     return std::nullopt;
   }
   try {
+    if (auto done = runStructural(node, inputs)) {
+      return done;
+    }
     return runOnMeta(node, inputs);
   } catch (const std::exception&) {
     // No meta kernel, most often; what else it was, the run below meets again.

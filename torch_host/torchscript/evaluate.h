@@ -15,7 +15,7 @@ namespace neuroncheck::torchscript {
 /// Bounds of what a walk may spend on running operators for their shapes.
 struct Effort {
   std::chrono::steady_clock::time_point deadline;
-  std::int64_t cpuBytes = std::int64_t{1} << 30;  ///< operands of one run with memory
+  std::int64_t cpuBytes = std::int64_t{1} << 29;  ///< operands of one run with memory
   std::int64_t left = 200'000;                    ///< nodes that may still be run
   bool spent = false;  ///< set when a bound was met: later results are unknown for that reason
 

@@ -11,10 +11,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/input_shape.h"
 #include "core/inventory.h"
 #include "torch_host/torchscript/environment.h"
 #include "torch_host/torchscript/evaluate.h"
-#include "torch_host/torchscript/input_shape.h"
 #include "torch_host/torchscript/stubs.h"
 
 namespace neuroncheck::torchscript {
@@ -76,6 +76,8 @@ class MethodWalk {
   std::unordered_map<const torch::jit::Node*, std::shared_ptr<torch::jit::Graph>> forks_;
   std::unordered_map<const torch::jit::Node*, std::size_t> blockNumbers_;
   std::set<const torch::jit::Node*> counted_;
+  std::vector<c10::IValue>
+      written_;             ///< containers changed in loops that are followed trip by trip
   std::int64_t steps_ = 0;  ///< nodes visited, each visit counted
 };
 

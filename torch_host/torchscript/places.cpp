@@ -18,15 +18,16 @@ std::vector<SourcePlace> framesOf(const torch::jit::SourceRange& range) {
   }
   const auto original = range.findSourceRangeThatGenerated();
   const torch::jit::SourceRange& shown = original ? *original : range;
-  if (const auto place = shown.file_line_col(); place && !std::get<0>(*place).empty()) {
-    out.push_back({std::get<0>(*place), static_cast<std::int64_t>(std::get<1>(*place))});
-    return out;
-  }
+  // The tracer keeps the whole stack as the text of its source, beside file and line of the top.
   static const std::regex frame(R"((?:^|\n)([^\s(]+)\((\d{1,9})\): )");
-  const std::string text = shown.source() ? shown.source()->text_str().str() : std::string();
+  const std::string text = shown.source() ? shown.text().str() : std::string();
   for (auto match = std::sregex_iterator(text.begin(), text.end(), frame);
        match != std::sregex_iterator(); ++match) {
     out.push_back({(*match)[1].str(), std::stoll((*match)[2].str())});
+  }
+  const auto place = shown.file_line_col();
+  if (out.empty() && place && !std::get<0>(*place).empty()) {
+    out.push_back({std::get<0>(*place), static_cast<std::int64_t>(std::get<1>(*place))});
   }
   return out;
 }

@@ -16,12 +16,15 @@
 namespace neuroncheck::torchscript {
 namespace {
 
-constexpr std::chrono::seconds kShapeTime{30};
+constexpr std::chrono::seconds kShapeTime{10};
 
 void addStored(Model& model, const std::string& name, const at::Tensor& tensor, bool parameter) {
   const TensorSpec spec = specOf(tensor);
-  model.stored.push_back(
-      {.name = name, .spec = spec, .record = {}, .recordBytes = -1, .isParameter = parameter});
+  model.stored.push_back({.name = name,
+                          .spec = spec,
+                          .record = {},
+                          .recordBytes = spec.byteCount().value_or(-1),
+                          .isParameter = parameter});
   model.inputs.push_back(
       {.name = name,
        .kind = parameter ? "PARAMETER" : "BUFFER",

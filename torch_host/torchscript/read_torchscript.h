@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "core/input_shape.h"
 #include "core/inventory.h"
 #include "core/result.h"
 #include "torch_host/torchscript/call_sites.h"
-#include "torch_host/torchscript/input_shape.h"
 
 namespace neuroncheck::torchscript {
 
