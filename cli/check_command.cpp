@@ -104,6 +104,17 @@ void addWeightsFlag(CLI::App& app, Options& options) {
       "are judged, operators are not");
 }
 
+void addScriptFlags(CLI::App& app, Options& options) {
+  app.add_option("--input-shape", options.inputShapes,
+                 "TorchScript: shape of the next tensor that forward takes, to know shapes within: "
+                 "1x3x224x224, or 1x128:int64 (repeat it for each)")
+      ->allow_extra_args(false);
+  app.add_option("--load-library", options.libraries,
+                 "TorchScript: a library that registers the model's custom operators; it is loaded "
+                 "and runs")
+      ->allow_extra_args(false);
+}
+
 void addDatabaseFlag(CLI::App& app, Options& options) {
   app.add_option("--db", options.database, "operator database to use instead of the embedded one");
 }
@@ -120,7 +131,8 @@ int runCommand(Options& options, const std::function<Result<int>()>& body) {
 void addCheckCommand(CLI::App& app, CommandLine& line) {
   Options& options = line.options;
   app.add_option("model", options.inputs,
-                 "exported programs (.pt2) to check; any other file is named for what it is");
+                 "exported programs (.pt2) and TorchScript modules to check; any other file is "
+                 "named for what it is");
   addTargetFlags(app, options);
   addDatabaseFlag(app, options);
   app.add_option("--fail-on", options.failOn,
@@ -129,6 +141,7 @@ void addCheckCommand(CLI::App& app, CommandLine& line) {
   app.add_option("--op", options.opFilter,
                  "look at operators matching this wildcard only, e.g. 'aten::*conv*'");
   addWeightsFlag(app, options);
+  addScriptFlags(app, options);
   app.add_option("--run-file", options.runFile,
                  "also keep the run in this file, for `neuron-check report`");
   addOutputFlags(app, options, "terminal, json, jsonl or md (default: terminal)");

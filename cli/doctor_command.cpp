@@ -10,6 +10,7 @@
 #include "cli/config.h"
 #include "cli/io.h"
 #include "cli/pipeline.h"
+#include "cli/torch_client.h"
 #include "core/inventory_json.h"
 #include "core/version.h"
 #include "opdb/assess.h"
@@ -34,7 +35,7 @@ struct AbsentPart {
   const char* meaning;
 };
 constexpr std::array kAbsentParts{
-    AbsentPart{"neuron-check-torch", "no TorchScript graphs, no --trace, no --training"},
+    AbsentPart{"training", "no --training: backward and optimiser operators are not derived"},
     AbsentPart{"neuron-check-cxx", "no scan of C++ and CUDA extension sources"},
     AbsentPart{"neuron-check-viewer", "no desktop viewer"},
     AbsentPart{"device runs",
@@ -82,6 +83,26 @@ Check ageCheck(const opdb::Database& database, const Options& options) {
                                    target->answeringRelease + ")"};
 }
 
+Check torchCheck() {
+  TorchClient torch;
+  const auto hello = torch.handshake();
+  if (!hello) {
+    return {.what = "neuron-check-torch",
+            .state = "absent",
+            .detail = "TorchScript is read by the names in its source only; no --trace",
+            .remedy = hello.error().text()};
+  }
+  const int landlock = hello->value("landlock", 0);
+  return {
+      .what = "neuron-check-torch",
+      .state = landlock > 0 ? "ok" : "warning",
+      .detail = fmt::format("libtorch {}; TorchScript is loaded in a sandbox{}",
+                            hello->value("torch", "?"), landlock > 0 ? "" : " without file rules"),
+      .remedy = landlock > 0 ? ""
+                             : "this kernel has no Landlock: the system call filter alone keeps "
+                               "a file from others"};
+}
+
 std::vector<Check> inspect(const Options& options, bool& usable) {
   std::vector<Check> checks{
       {.what = "program", .state = "ok", .detail = std::string(toolName()), .remedy = ""}};
@@ -105,6 +126,7 @@ std::vector<Check> inspect(const Options& options, bool& usable) {
                       .detail = database.error().text(),
                       .remedy = "build or install the project, or pass --db FILE"});
   }
+  checks.push_back(torchCheck());
   for (const AbsentPart& part : kAbsentParts) {
     checks.push_back({.what = part.what,
                       .state = "absent",

@@ -9,7 +9,6 @@
 #include "cli/pipeline.h"
 #include "core/inventory_json.h"
 #include "report/inventory_text.h"
-#include "scanner/open.h"
 
 namespace neuroncheck::cli {
 namespace {
@@ -36,6 +35,8 @@ Result<int> inventory(const Options& options) {
                 fmt::format("--format '{}': the inventory formats are terminal and json", format));
   }
   NEURONCHECK_TRY(const opdb::Database database, openDatabase(options));
+  TorchClient torch;
+  NEURONCHECK_TRY(const ScanContext context, scanContext(options, database, torch));
   Progress progress(options.quiet);
   std::vector<InputResult> inputs;
   int code = kExitOk;
@@ -44,7 +45,7 @@ Result<int> inventory(const Options& options) {
       break;
     }
     progress.step(inputs.size(), options.inputs.size(), path);
-    InputResult input = scanInput(path, database, options.weightsOnly);
+    InputResult input = scanInput(path, context);
     std::size_t uses = 0;
     if (input.error) {
       code = combineExitCodes(code, exitCodeOf(input.error->code));
@@ -60,6 +61,7 @@ Result<int> inventory(const Options& options) {
     inputs.push_back(std::move(input));
   }
   progress.finish();
+  NEURONCHECK_TRY_VOID(checkScriptFlags(options, inputs));
   NEURONCHECK_TRY_VOID(writeOutput(options.output, [&](std::ostream& out) -> Result<void> {
     if (format == "json") {
       out << dumpJson(documentOf(inputs), 1) << '\n';
@@ -77,10 +79,14 @@ void addInventoryCommand(CLI::App& app, CommandLine& line) {
   CLI::App* command =
       app.add_subcommand("inventory", "list the operators of models, without a verdict");
   Options& options = line.options;
-  command->add_option("model", options.inputs, "exported programs (.pt2)")->required();
+  command
+      ->add_option("model", options.inputs,
+                   "exported programs (.pt2), TorchScript modules, checkpoints")
+      ->required();
   addDatabaseFlag(*command, options);
   command->add_option("--op", options.opFilter, "operators matching this wildcard only");
   addWeightsFlag(*command, options);
+  addScriptFlags(*command, options);
   addOutputFlags(*command, options, "terminal or json (default: terminal)");
   command->callback([&line]() {
     line.action = [&line]() {

@@ -41,6 +41,8 @@ struct Options {
   std::string opFilter;
   int verbosity = 0;
   bool quiet = false;
+  std::vector<std::string> inputShapes;  ///< --input-shape texts
+  std::vector<std::string> libraries;    ///< --load-library paths
   bool weightsOnly = false;  ///< a file of tensors without a program is an input like any other
   std::vector<std::string> inputs;
 };

@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,7 +19,6 @@
 #include "opdb/location.h"
 #include "scanner/checkpoint/describe.h"
 #include "scanner/digest.h"
-#include "scanner/open.h"
 
 namespace neuroncheck::cli {
 namespace {
@@ -70,12 +72,51 @@ Result<opdb::Database> openDatabase(const Options& options) {
   return opdb::Database::open(path);
 }
 
-InputResult scanInput(const std::string& path, const opdb::Database& database, bool weightsOnly) {
-  auto scanned = scanner::scan(path, database);
+Result<ScanContext> scanContext(const Options& options, const opdb::Database& database,
+                                TorchClient& torch) {
+  ScanContext context{.database = database, .scan = {}, .weightsOnly = options.weightsOnly};
+  for (const std::string& text : options.inputShapes) {
+    NEURONCHECK_TRY(InputShape shape, InputShape::parse(text));
+    context.scan.inputShapes.push_back(std::move(shape));
+  }
+  for (const std::string& library : options.libraries) {
+    std::error_code error;
+    const auto path = std::filesystem::canonical(library, error);
+    if (error) {
+      return fail(ErrorCode::Usage, fmt::format("--load-library {}: {}", library, error.message()));
+    }
+    context.scan.libraries.push_back(path.string());
+  }
+  if (const auto program = findTorchProgram()) {
+    context.scan.torchHost = [&torch](const Json& request) { return torch.ask(request); };
+  } else {
+    context.scan.torchHostAbsent = program.error().text();
+  }
+  return context;
+}
+
+Result<void> checkScriptFlags(const Options& options, const std::vector<InputResult>& inputs) {
+  if (options.inputShapes.empty() && options.libraries.empty()) {
+    return {};
+  }
+  const bool any = std::ranges::any_of(inputs, [](const InputResult& input) {
+    return input.inventory.kind == FileKind::TorchScript;
+  });
+  if (any) {
+    return {};
+  }
+  return fail(ErrorCode::Usage,
+              fmt::format("{} is for TorchScript files, and none was given: an exported program "
+                          "has its shapes and schemas",
+                          options.inputShapes.empty() ? "--load-library" : "--input-shape"));
+}
+
+InputResult scanInput(const std::string& path, const ScanContext& context) {
+  auto scanned = scanner::scan(path, context.database, context.scan);
   InputResult result;
   if (scanned.inventory) {
     result.inventory = *std::move(scanned.inventory);
-    if (scanned.noProgram && !weightsOnly) {
+    if (scanned.noProgram && !context.weightsOnly) {
       result.error = std::move(scanned.noProgram);
     } else if (scanned.noProgram) {
       result.inventory.models.push_back(scanner::weightsModel(*result.inventory.checkpoint));
@@ -103,6 +144,8 @@ Result<RunRecord> runCheck(const Options& options, const opdb::Database& databas
   record.environment.host = hostName();
   record.database = fmt::format("{} ({})", database.path(), database.catalogueVersion());
   const std::string today = utcToday();
+  TorchClient torch;
+  NEURONCHECK_TRY(const ScanContext context, scanContext(options, database, torch));
   Progress progress(options.quiet);
   for (const std::string& path : options.inputs) {
     if (signalReceived() != 0) {
@@ -111,7 +154,7 @@ Result<RunRecord> runCheck(const Options& options, const opdb::Database& databas
       continue;
     }
     progress.step(record.inputs.size(), options.inputs.size(), path);
-    InputResult input = scanInput(path, database, options.weightsOnly);
+    InputResult input = scanInput(path, context);
     if (!input.error) {
       const std::vector<std::size_t> leftOut = filterOperators(input.inventory, options.opFilter);
       input.assessment = opdb::assess(input.inventory, record.target, database, today);
@@ -120,6 +163,7 @@ Result<RunRecord> runCheck(const Options& options, const opdb::Database& databas
     record.inputs.push_back(std::move(input));
   }
   progress.finish();
+  NEURONCHECK_TRY_VOID(checkScriptFlags(options, record.inputs));
   if (!database.damage().empty()) {
     // A read that failed answered with nothing: the claims above are not to be shown.
     return inputError(

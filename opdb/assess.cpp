@@ -19,6 +19,7 @@
 #include "opdb/layouts.h"
 #include "opdb/lookup.h"
 #include "opdb/rules.h"
+#include "opdb/script.h"
 
 namespace neuroncheck::opdb {
 namespace {
@@ -314,13 +315,18 @@ ModelAssessment assessModel(const Model& model, const Target& target, const Data
   const std::vector<AutocastRegion> regions = autocastRegions(model);
   const Layouts layouts(model, database);
   for (const OpUse& use : model.uses) {
-    assessment.uses.push_back(claimOnDevice(use, regions, layouts, engine));
+    assessment.uses.push_back(model.approximate ? claimOfName(use, database, engine)
+                                                : claimOnDevice(use, regions, layouts, engine));
     doubtLayout(assessment.uses.back(), use);
     const UseClaim& claim = assessment.uses.back();
     ++assessment.counts[claim.claim];
     takeClaim(assessment, claim);
   }
   assessment.notChecked = targetNotes(target, database);  // first: they concern every answer
+  std::ranges::move(openInScript(model), std::back_inserter(assessment.notChecked));
+  if (isPartlyRead(model)) {
+    assessment.verdict = worst(assessment.verdict, Verdict::Unknown);
+  }
   const std::vector<OpUse> hidden = hiddenUses(model);
   for (const OpUse& use : hidden) {
     takeHidden(assessment, use, engine.claim(use));

@@ -40,6 +40,11 @@ constexpr auto kRules = std::to_array<RuleInfo>({
      "Copy or make the file again: sizes, storages and records contradict each other."},
     {"NC114", "The pickle asks for code that is not in the file", kWarning,
      "Save the state_dict alone: it needs no code, and torch.load(weights_only=True) takes it."},
+    {"NC115", "The file runs code when it is loaded", kError,
+     "Do not load this file outside a sandbox; ask where it comes from."},
+    {"NC116", "The sandbox was incomplete", kNote,
+     "Load files of unknown origin on a machine whose kernel has seccomp and Landlock (Linux "
+     "5.13)."},
     {"NC201", "Fused recurrent cell without a kernel", kError,
      "Run `run_decompositions()` on the exported program, or write the recurrence with linear "
      "layers: after it only plain operators are left.",

@@ -180,8 +180,13 @@ Json inputToJson(const InputResult& input) {
               {"verdict", name(input.error ? Verdict::Unknown : input.assessment.verdict)},
               {"error", input.error ? Json(input.error->text()) : Json(nullptr)}};
   out["models"] = Json::array();
-  for (const ModelAssessment& judged : input.assessment.models) {
-    out["models"].push_back(modelToJson(judged));
+  for (std::size_t i = 0; i < input.assessment.models.size(); ++i) {
+    Json model = modelToJson(input.assessment.models[i]);
+    if (i < inventory.models.size() && inventory.models[i].shapes != ShapeOrigin::Recorded) {
+      model["shapes"] = name(inventory.models[i].shapes);
+      model["approximate"] = inventory.models[i].approximate;
+    }
+    out["models"].push_back(std::move(model));
   }
   return out;
 }

@@ -16,6 +16,7 @@
 #include "scanner/checkpoint/torch_save.h"
 #include "scanner/identify/identify.h"
 #include "scanner/pt2/program_archive.h"
+#include "scanner/torchscript/torchscript.h"
 
 namespace neuroncheck::scanner {
 namespace {
@@ -111,7 +112,7 @@ Result<Identification> identify(const std::string& path, const Limits& limits) {
   return std::move(identified->identification);
 }
 
-Scanned scan(const std::string& path, const SchemaSource& schemas, const Limits& limits) {
+Scanned scan(const std::string& path, const SchemaSource& schemas, const ScanOptions& options) {
   if (isFolder(path)) {
     auto folder = identifyFolder(path);
     if (!folder) {
@@ -126,7 +127,7 @@ Scanned scan(const std::string& path, const SchemaSource& schemas, const Limits&
   }
   const std::shared_ptr<const ByteSource> source = *std::move(opened);
   const std::uint64_t size = source->size();
-  auto identified = identifySource(source, limits);
+  auto identified = identifySource(source, options.limits);
   if (!identified) {
     return failed(FileKind::Unknown, size, std::move(identified).error(), path);
   }
@@ -134,10 +135,20 @@ Scanned scan(const std::string& path, const SchemaSource& schemas, const Limits&
   if (auto checkpoint = readCheckpoint(*source, *identified)) {
     return withCheckpoint(path, size, identified->identification, *std::move(checkpoint));
   }
-  if (kind != FileKind::ExportedProgram || !identified->archive) {
+  const bool script = kind == FileKind::TorchScript;
+  if ((kind != FileKind::ExportedProgram && !script) || !identified->archive) {
     return failed(kind, size, notAProgram(identified->identification), path);
   }
-  auto inventory = pt2::readPrograms(*identified->archive, schemas, limits);
+  auto inventory = script ? readTorchScript(path, *identified->archive, schemas, options)
+                          : pt2::readPrograms(*identified->archive, schemas, options.limits);
+  if (!inventory && inventory.error().code == ErrorCode::Usage) {
+    return failed(kind, size, std::move(inventory).error(), path);
+  }
+  if (!inventory && script) {
+    Identification unreadable = identified->identification;
+    unreadable.detail += ", and it cannot be read: " + inventory.error().text();
+    return failed(FileKind::Damaged, size, notAProgram(unreadable), path);
+  }
   if (!inventory) {
     // It has the records of a program, but they cannot be read.
     return failed(FileKind::Damaged, size, std::move(inventory).error(), path);

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "core/input_shape.h"
 #include "core/inventory.h"
+#include "core/inventory_json.h"
 #include "core/result.h"
 #include "core/schema.h"
 
@@ -19,6 +23,16 @@ struct Limits {
   std::uint64_t maxDirectoryBytes = std::uint64_t{256} << 20;  ///< zip central directory
   std::uint64_t maxEntries = 4'000'000;
   int maxDepth = 256;  ///< nesting of JSON and of subgraphs
+};
+
+/// What a scan may use beside the file.
+struct ScanOptions {
+  Limits limits;
+  /// Asks a running neuron-check-torch (docs/worker-protocol.md); empty when there is none.
+  std::function<Result<Json>(const Json& request)> torchHost{};
+  std::string torchHostAbsent{};          ///< why there is none, and how to get it
+  std::vector<InputShape> inputShapes{};  ///< of TorchScript inputs
+  std::vector<std::string> libraries{};   ///< that register custom operators, for libtorch
 };
 
 /// What a file is, by content, and what to say when it is no program.
@@ -49,6 +63,6 @@ struct Scanned {
 /// and how to export it. Of checkpoints, pickled modules, safetensors and Hugging Face folders the
 /// inventory has the tensors, the modules and the names a pickle asks for.
 [[nodiscard]] Scanned scan(const std::string& path, const SchemaSource& schemas,
-                           const Limits& limits = {});
+                           const ScanOptions& options = {});
 
 }  // namespace neuroncheck::scanner

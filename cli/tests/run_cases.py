@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the program on the command lines of .case files and compares exit code and output.
 
-usage: run_cases.py --program PROGRAM [--update] FILE.case...
+usage: run_cases.py --program PROGRAM [--update] [--with-torch] FILE.case...
 
 A case file is a list of steps, run in order in the repository root with one scratch folder per file ($TMP):
 
@@ -29,6 +29,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+WITH_TORCH = False
 
 
 class Step:
@@ -78,6 +79,8 @@ def run_step(step, program, scratch, path, update):
         raise SystemExit(f"{path}:{step.line}: a command must start with neuron-check")
     env = {k: v for k, v in os.environ.items() if not k.startswith(("NEURON_CHECK", "NO_COLOR"))}
     env.update(XDG_DATA_HOME=str(scratch / "data"), COLUMNS="80")
+    if not WITH_TORCH:
+        env["NEURON_CHECK_TORCH"] = "none"
     done = subprocess.run([program, *words[1:]], cwd=ROOT, env=env, capture_output=True, timeout=120)
     streams = {"out": normalise(done.stdout.decode(errors="replace"), scratch), "err": normalise(done.stderr.decode(errors="replace"), scratch)}
     problems = []
@@ -85,7 +88,7 @@ def run_step(step, program, scratch, path, update):
         problems.append(f"exit code {done.returncode}, expected {step.exit}\n{streams['err']}")
     for stream, verb, text in step.checks:
         if (text in streams[stream]) != (verb == "has"):
-            problems.append(f"{stream} {verb}: {text}\n--- {stream}:\n{streams[stream][:3000]}")
+            problems.append(f"{stream} {verb}: {text}\n--- {stream}:\n{streams[stream][:1500]}")
     if step.full is not None and streams["out"].splitlines() != step.full:
         if update:
             step.replacement = streams["out"].splitlines()
@@ -137,8 +140,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
     parser.add_argument("--update", action="store_true")
+    parser.add_argument("--with-torch", action="store_true", help="let the program use neuron-check-torch; else it is told there is none")
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     arguments = parser.parse_args()
+    global WITH_TORCH
+    WITH_TORCH = arguments.with_torch
     program = str(pathlib.Path(arguments.program).resolve())
     passed = failed = 0
     for path in arguments.files:

@@ -27,7 +27,7 @@ TEST(FileFindings, AnOrdinaryFileHasNone) { EXPECT_THAT(fileFindings(plain()), I
 
 TEST(FileFindings, EachNoteOfTheReaderIsAFinding) {
   for (const std::string rule :
-       {"NC101", "NC102", "NC103", "NC104", "NC109", "NC112", "NC113", "NC114"}) {
+       {"NC101", "NC102", "NC103", "NC104", "NC109", "NC112", "NC113", "NC114", "NC115", "NC116"}) {
     Inventory inventory = plain();
     inventory.notes.push_back({rule, "models/m.json", "what the reader said"});
     const std::vector<Finding> findings = fileFindings(inventory);

@@ -78,8 +78,7 @@ Identification identifyTorchScript(const RootedArchive& archive) {
     code += name.starts_with("code/") && name.ends_with(".py") ? 1 : 0;
   }
   return make(FileKind::TorchScript,
-              fmt::format("TorchScript archive with {}{}; TorchScript programs are not analysed",
-                          counted(code, "code file", "code files"),
+              fmt::format("TorchScript archive with {}{}", counted(code, "code file", "code files"),
                           archive.has("bytecode.pkl") ? " and mobile bytecode" : ""),
               remedyFromModel());
 }
@@ -123,8 +122,7 @@ Identification identifyZip(const RootedArchive& archive) {
                 remedyFromModel());
   }
   if (archive.has("model.json") && archive.hasFolder("tensors/")) {
-    return make(FileKind::TorchScript, "TorchScript archive of PyTorch 1.0; not analysed",
-                remedyFromModel());
+    return make(FileKind::TorchScript, "TorchScript archive of PyTorch 1.0", remedyFromModel());
   }
   if (const auto pickle = archive.find("data.pkl")) {
     return identifySavedZip(archive, *pickle);

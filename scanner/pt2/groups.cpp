@@ -63,7 +63,9 @@ bool holdsTensor(const ArgValue& value) {
   if (const auto* tensor = std::get_if<TensorPtr>(&value)) {
     return *tensor != nullptr;
   }
-  bool any = false;
+  // A list that only running the model would fill.
+  const auto* computed = std::get_if<OpaqueValue>(&value);
+  bool any = computed != nullptr && computed->json.find("Tensor") != std::string::npos;
   forEachTensor(value, [&](const TensorValue&) { any = true; });
   return any;
 }

@@ -280,8 +280,8 @@ TEST_F(Scan, BoundsAllRecordsTogether) {
                                      .add("m/models/b.json", padded, {.deflate = true})
                                      .add("m/archive_format", "pt2")
                                      .finish());
-  EXPECT_TRUE(scan(path, catalogue_, {.maxJsonBytes = 250'000}).inventory);
-  const auto refused = scan(path, catalogue_, {.maxJsonBytes = 150'000}).inventory;
+  EXPECT_TRUE(scan(path, catalogue_, {.limits = {.maxJsonBytes = 250'000}}).inventory);
+  const auto refused = scan(path, catalogue_, {.limits = {.maxJsonBytes = 150'000}}).inventory;
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().text(), HasSubstr("record m/models/b.json: its"));
   EXPECT_THAT(refused.error().text(), HasSubstr("over the limit"));
