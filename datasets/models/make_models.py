@@ -17,6 +17,7 @@ import sys
 import maker
 import torch
 import torch._inductor.cpp_builder  # imported before the forks
+import torch.ao.nn.quantized.dynamic  # imported before its paths are made relative
 import torch.export.pt2_archive._package as package
 
 import other_kinds

@@ -51,6 +51,57 @@ def scripted_custom(load_source):
     torch.jit.save(torch.jit.script(load_source("plain_modules").CallsCustom()), "ts_custom_op.pt")
 
 
+def scripted_cases(load_source):
+    """one file for each trap of sources/scripted.py"""
+    source = load_source("scripted")
+    library = torch.library.Library("scriptlib", "FRAGMENT")
+    library.define("halves(Tensor x, int n) -> (Tensor, Tensor)")
+    library.define("pieces(Tensor x, *, int dim=0) -> Tensor[]")
+    library.define("factor(Tensor x) -> float")
+    for stem, module in {
+        "ts_steps": source.Steps(),
+        "ts_devices": source.Devices(),
+        "ts_restored": source.Restored(),
+        "ts_counted": source.Counted(),
+        "ts_custom": source.Custom(),
+        "ts_attention": source.Attention(),
+        "ts_writes": source.Writes(),
+        "ts_endless": source.Endless(),
+        "ts_hungry": source.Hungry(),
+    }.items():
+        torch.manual_seed(0)
+        torch.jit.save(torch.jit.script(module.eval()), stem + ".pt")
+
+
+def frozen(load_source):
+    torch.manual_seed(0)
+    module = torch.jit.script(load_source("scripted").Net().eval())
+    torch.jit.save(torch.jit.freeze(module), "ts_frozen.pt")
+
+
+def quantised(load_source):
+    """dynamic: packed parameters that are restored by a method of the file"""
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())
+    net = torch.ao.quantization.quantize_dynamic(net, {torch.nn.Linear}, dtype=torch.qint8)
+    torch.jit.save(torch.jit.script(net.eval()), "ts_quantised.pt")
+
+
+def scripted_old(load_source):
+    """the archive as torch 1.x wrote it: no byte order, no serialisation id, file version 3"""
+    import rawzip
+    import zipfile
+
+    torch.manual_seed(0)
+    torch.jit.save(torch.jit.script(load_source("scripted").Net().eval()), "new.pt")
+    with zipfile.ZipFile("new.pt") as z:
+        names = [n for n in z.namelist() if not n.endswith(("byteorder", "serialization_id"))]
+        names = [n for n in names if ".data/" not in n]
+        records = [rawzip.Record(n, b"3\n" if n.endswith("/version") else z.read(n)) for n in names]
+    rawzip.write("ts_torch_1.pt", records)
+    os.unlink("new.pt")
+
+
 def mobile(load_source):
     module = torch.jit.script(load_source("plain_modules").Small().eval())
     module._save_for_lite_interpreter("mobile.ptl")
@@ -212,6 +263,10 @@ def jobs(load_source):
         "ts_script": scripted,
         "ts_trace": traced,
         "ts_custom_op": scripted_custom,
+        "ts_cases": scripted_cases,
+        "ts_frozen": frozen,
+        "ts_quantised": quantised,
+        "ts_torch_1": scripted_old,
         "mobile_ptl": mobile,
         "state_dict": saved_dicts,
         "state_dict_legacy": saved_legacy,

@@ -38,7 +38,7 @@ def clean_json(data):
 
 def install(package):
     """makes torch's archive writer clean each graph before it is written"""
-    names = [n for n in list(sys.modules) if n.startswith(("torch.nn", "torch.jit", "torch.functional"))]
+    names = [n for n in list(sys.modules) if n.startswith(("torch.nn", "torch.jit", "torch.functional", "torch.backends", "torch.ao"))]
     relative_code([torch] + [sys.modules[n] for n in names if sys.modules[n] is not None])
     original = package.serialize
 

@@ -7,7 +7,8 @@ usage: compare_inventory.py FOLDER [--program ./neuron-check] [--rules FILE] [--
 Every file of FOLDER that has a FILE.oracle.json, and every file named in the rules, is given to
 `neuron-check inventory --format json`. The exit code and the kind must be right, and the inventory of an exported program
 must be the oracle's, as far as normalise.py says; so must the tensors of a checkpoint (FILE.tensors.oracle.json, or
-FILE.oracle.json where that lists tensors). Files that torch cannot read, or that are no programs, are judged by
+FILE.oracle.json where that lists tensors) and the methods of a TorchScript archive (exactly where libtorch read it, by
+name where its source was). Files that torch cannot read, or that are no programs, are judged by
 the rules: file name -> {kind, exit, same_as}, where kind may be a list of words. The rules' kind and exit win over the oracle's; `same_as` names the file
 whose oracle holds. Exit code 0 when everything agrees, 1 when something differs, 2 when nothing was compared.
 """
@@ -20,9 +21,10 @@ import sys
 sys.dont_write_bytecode = True
 import checkpoints
 import normalise
+import torchscript
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TIMEOUT_S = 60
+TIMEOUT_S = 150
 
 
 def read(path):
@@ -41,7 +43,7 @@ def run(program, path):
 
 
 def expectation(folder, name, rules):
-    """(kind, exit code, oracle models or None, target counts or None, oracle with tensors or None) for one file"""
+    """(kind, exit code, oracle models or None, target counts or None, oracle with tensors or None, oracle with methods or None)"""
     path = os.path.join(folder, name + ".oracle.json")
     oracle = read(path) if os.path.exists(path) else {}
     rule = rules.get(name, {})
@@ -51,8 +53,9 @@ def expectation(folder, name, rules):
     kind = rule.get("kind", oracle.get("kind"))
     if kind == "exported_program" and not models:
         counts = oracle.get("json_targets")
-    code = rule.get("exit", 0 if kind == "exported_program" else 2)
-    return kind, code, models, counts, checkpoints.oracle_of(os.path.join(folder, name), oracle)
+    code = rule.get("exit", 0 if kind in ("exported_program", "torchscript") else 2)
+    methods = oracle if "methods" in oracle else None
+    return kind, code, models, counts, checkpoints.oracle_of(os.path.join(folder, name), oracle), methods
 
 
 def compare_models(expected, actual):
@@ -70,7 +73,7 @@ def compare_counts(expected, actual):
 
 def compare(expected, result):
     """lines of difference between an expectation and a run"""
-    kind, code, models, counts, tensors = expected
+    kind, code, models, counts, tensors, methods = expected
     actual_code, entry, error = result
     lines = []
     if actual_code != code:
@@ -82,6 +85,11 @@ def compare(expected, result):
         lines.append(f"kind: should be {' or '.join(map(str, kinds))}, is {entry.get('kind')}")
     if tensors is not None:
         lines += checkpoints.differences(tensors, entry)
+    if methods is not None:
+        try:
+            lines += torchscript.differences(methods, entry)
+        except (KeyError, TypeError) as problem:
+            lines.append(f"the inventory has not the form of neuron-check/inventory/1: {type(problem).__name__} {problem}")
     if kind == "exported_program" and code == 0:
         if not models and counts is None:
             lines.append("there is no oracle to compare with")

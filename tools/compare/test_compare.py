@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import checkpoints
 import compare_inventory
 import normalise
+import torchscript
 import symbolic
 
 
@@ -45,7 +46,7 @@ def nodes(entry, model=None):
 
 
 def judge(oracle, entry, code=0):
-    return compare_inventory.compare((oracle["kind"], 0, oracle["models"], None, None), (code, entry, ""))
+    return compare_inventory.compare((oracle["kind"], 0, oracle["models"], None, None, None), (code, entry, ""))
 
 
 def pick(random_state, items):
@@ -203,15 +204,58 @@ class Compare(unittest.TestCase):
         self.assertTrue(judge(oracle, {"kind": "exported_program", "models": {"model": {}}}))
 
     def test_a_program_without_an_oracle_is_a_failure(self):
-        self.assertTrue(compare_inventory.compare(("exported_program", 0, None, None, None), (0, {"kind": "exported_program", "models": {}}, "")))
+        self.assertTrue(compare_inventory.compare(("exported_program", 0, None, None, None, None), (0, {"kind": "exported_program", "models": {}}, "")))
 
     def test_target_counts_stand_in_for_a_graph(self):
         oracle = next(iter(self.oracles.values()))
         entry = as_inventory(oracle)
         counts = {"model": normalise.target_counts(entry["models"]["model"])}
-        self.assertEqual(compare_inventory.compare(("exported_program", 0, None, counts, None), (0, entry, "")), [])
+        self.assertEqual(compare_inventory.compare(("exported_program", 0, None, counts, None, None), (0, entry, "")), [])
         drop_node(entry, random.Random(0))
-        self.assertTrue(compare_inventory.compare(("exported_program", 0, None, counts, None), (0, entry, "")))
+        self.assertTrue(compare_inventory.compare(("exported_program", 0, None, counts, None, None), (0, entry, "")))
+
+    def test_each_wrong_thing_about_a_script_is_reported(self):
+        node = {"id": 0, "source": "m.py:3", "last_frame": "m.py:3"}
+        op = {"target": "aten::relu", "nodes": [node]}
+        method = {"ops": [op], "custom_ops": [], "interpreter_ops": {"aten::len.t": 1}, "prim": {}, "stored": []}
+        oracle = {
+            "state": {},
+            "methods": {
+                "forward": {
+                    "ops": {"aten::relu": 1},
+                    "interpreter_ops": {"aten::len.t": 1},
+                    "prim": {},
+                    "nodes": [{"op": "aten::relu", "source": "m.py:3", "last_frame": "m.py:3"}],
+                }
+            },
+        }
+
+        def lines(change):
+            changed = copy.deepcopy({"methods": {"forward": method}})
+            change(changed["methods"])
+            return list(torchscript.differences(oracle, changed))
+
+        self.assertEqual(lines(lambda m: None), [])
+        changes = [
+            lambda m: m.pop("forward"),
+            lambda m: m.update(other=method),
+            lambda m: m["forward"]["ops"].clear(),
+            lambda m: m["forward"]["ops"][0].update(target="aten::gelu"),
+            lambda m: m["forward"]["interpreter_ops"].clear(),
+            lambda m: m["forward"]["prim"].update({"prim::If": 1}),
+            lambda m: m["forward"]["ops"][0]["nodes"][0].update(source="m.py:4"),
+            lambda m: m["forward"]["ops"][0]["nodes"][0].update(last_frame="m.py:4"),
+        ]
+        for change in changes:
+            self.assertTrue(lines(change))
+        oracle["state"]["w"] = {"dtype": "float32", "shape": [1]}
+        self.assertTrue(lines(lambda m: None))
+
+        def named(m):
+            m["forward"]["approximate"] = True
+
+        self.assertEqual(lines(named), [])
+        self.assertTrue(lines(lambda m: (named(m), m["forward"]["ops"].clear())))
 
     def test_each_wrong_thing_about_a_checkpoint_is_reported(self):
         tensor = {"dtype": "float32", "shape": [2, 3], "stride": [3, 1], "offset": 0, "device": "cpu"}

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules for TorchScript fixtures: one trap each."""
+from typing import Dict, List, Optional, Tuple
+
+import torch
+from torch import nn
+
+
+class Steps(nn.Module):
+    """two methods, a while loop, a branch on a value, fork and wait, an optional argument"""
+
+    def __init__(self):
+        super().__init__()
+        self.rounds = 3
+        self.layers = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])
+        self.register_buffer("shift", torch.arange(4.0))
+
+    def total(self, items: List[torch.Tensor]) -> torch.Tensor:
+        out = torch.zeros_like(items[0])
+        for item in items:
+            out += item
+        return out
+
+    def forward(self, x: torch.Tensor, scale: Optional[float], table: Dict[str, int]) -> Tuple[torch.Tensor, int]:
+        kept: List[torch.Tensor] = []
+        count = 0
+        for layer in self.layers:
+            i = 0
+            while i < self.rounds:
+                x = torch.tanh(layer(x))
+                i += 1
+                if bool(x.sum() > 0):
+                    count += int(x.size(0))
+                else:
+                    x = x.neg()
+            kept.append(x)
+        future = torch.jit.fork(self.total, kept)
+        y = torch.jit.wait(future) + self.shift
+        if scale is not None:
+            y = y * scale
+        if "double" in table:
+            y = torch.add(y, y, alpha=2)
+        return y, count + len(kept)
+
+    @torch.jit.export
+    def outer(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.einsum("ij,kj->ik", x, x)
+
+
+class Devices(nn.Module):
+    """device literals: written, taken from a tensor, and as a default"""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        fixed = torch.zeros(2, device="cuda:0")
+        own = torch.ones(2, device=x.device)
+        return x + fixed.to(x.device) + own.to("cpu")
+
+
+class Restored(nn.Module):
+    """state that a method of the file computes while it is loaded"""
+
+    def __init__(self):
+        super().__init__()
+        self.table = torch.zeros(3)
+
+    @torch.jit.export
+    def __getstate__(self):
+        return self.table, self.training
+
+    @torch.jit.export
+    def __setstate__(self, state: Tuple[torch.Tensor, bool]):
+        self.table = torch.relu(state[0]) + 1
+        self.training = state[1]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.sigmoid(x) * self.table
+
+
+class Counted(nn.Module):
+    """sizes that follow from sizes, and one that follows from values"""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = x.size(0) * 2
+        y = x.repeat(2, 1).view(rows, -1)
+        picked = y[y[:, 0] > 0]
+        return torch.cat([picked, y], dim=0)
+
+
+class Custom(nn.Module):
+    """operators nobody registers: one result, two, a list, a number"""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        a, b = torch.ops.scriptlib.halves(x, 2)
+        parts = torch.ops.scriptlib.pieces(a, dim=1)
+        factor = torch.ops.scriptlib.factor(b)
+        return torch.relu(parts[0]) * factor
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3)
+        self.norm = nn.BatchNorm2d(4)
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = torch.relu(self.norm(self.conv(x)))
+        return self.head(y.mean([2, 3]))
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.encoder(x)
+
+
+class Writes(nn.Module):
+    """makes a file while it is loaded"""
+
+    def __init__(self):
+        super().__init__()
+        self.n = 1
+
+    @torch.jit.export
+    def __getstate__(self):
+        return self.n, self.training
+
+    @torch.jit.export
+    def __setstate__(self, state: Tuple[int, bool]):
+        made = torch.from_file("neuron_check_was_here", True, 4)
+        self.n = state[0] + int(made.size(0))
+        self.training = state[1]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.n
+
+
+class Endless(nn.Module):
+    """never finishes loading"""
+
+    def __init__(self):
+        super().__init__()
+        self.n = 1
+
+    @torch.jit.export
+    def __getstate__(self):
+        return self.n, self.training
+
+    @torch.jit.export
+    def __setstate__(self, state: Tuple[int, bool]):
+        self.n = state[0]
+        self.training = state[1]
+        while self.n > 0:
+            self.n = 1
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.n
+
+
+class Hungry(nn.Module):
+    """takes memory without end while it is loaded"""
+
+    def __init__(self):
+        super().__init__()
+        self.n = 1
+
+    @torch.jit.export
+    def __getstate__(self):
+        return self.n, self.training
+
+    @torch.jit.export
+    def __setstate__(self, state: Tuple[int, bool]):
+        self.training = state[1]
+        kept: List[torch.Tensor] = []
+        while state[0] > 0:
+            kept.append(torch.ones([1 << 24], device="cpu"))
+        self.n = len(kept)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.n
