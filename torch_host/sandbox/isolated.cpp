@@ -69,8 +69,8 @@ void closeOthers(int pipe, const std::vector<int>& keep) {
   ::close_range(next, ~0U, 0);
 }
 
-[[noreturn]] void runChild(const std::function<std::string()>& work, const Bounds& bounds, int pipe,
-                           Shared& shared) {
+[[noreturn]] void runChild(const std::function<void(const Send&)>& work, const Bounds& bounds,
+                           int pipe, Shared& shared) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   closeOthers(pipe, bounds.keepOpen);
   const auto cpu = static_cast<rlim_t>(bounds.cpu.count());
@@ -85,9 +85,11 @@ void closeOthers(int pipe, const std::vector<int>& keep) {
       {.attempts = &shared.log, .allowExecutableMemory = bounds.allowExecutableMemory});
   int code = 0;
   try {
-    if (!worker::writeFrame(pipe, work())) {
-      code = kWorkFailed;
-    }
+    work([&](std::string_view message) {
+      const bool sent = worker::writeFrame(pipe, message).has_value();
+      code = sent ? code : kWorkFailed;
+      return sent;
+    });
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     code = kWorkFailed;
@@ -124,9 +126,25 @@ std::string endingOf(int status, const Bounds& bounds) {
   return worker::describeExit(status);
 }
 
-}  // namespace
+/// Takes one message; false when no more are wanted.
+using Receive = std::function<bool(std::string)>;
 
-Isolated runIsolated(const std::function<std::string()>& work, const Bounds& bounds) {
+/// Reads messages until the child closes its output. True when it was late.
+bool receiveAll(int pipe, const Receive& received, const Bounds& bounds) {
+  while (true) {
+    const auto deadline = worker::Clock::now() + bounds.wall;
+    auto frame = worker::readFrame(pipe, deadline, kMaxOutput);
+    if (!frame || !*frame) {
+      return worker::Clock::now() >= deadline;
+    }
+    if (!received(**std::move(frame))) {
+      return false;
+    }
+  }
+}
+
+Isolated runInChild(const std::function<void(const Send&)>& work, const Receive& received,
+                    const Bounds& bounds) {
   Isolated result;
   std::array<int, 2> pipe{};
   void* memory =
@@ -144,16 +162,12 @@ Isolated runIsolated(const std::function<std::string()>& work, const Bounds& bou
   }
   ::close(pipe[1]);
   if (child > 0) {
-    const auto deadline = worker::Clock::now() + bounds.wall;
-    auto frame = worker::readFrame(pipe[0], deadline, kMaxOutput);
-    const bool late = worker::Clock::now() >= deadline;
-    if (frame && *frame) {
-      result.output = **std::move(frame);
-    }
+    const bool late = receiveAll(pipe[0], received, bounds);
     const int status = reap(child, late);
-    if (!result.output) {
-      result.ending =
-          late ? fmt::format("no answer in {} s", bounds.wall.count()) : endingOf(status, bounds);
+    if (late) {
+      result.ending = fmt::format("no answer in {} s", bounds.wall.count());
+    } else if (status != 0) {
+      result.ending = endingOf(status, bounds);
     }
   } else {
     result.ending = "no child: " + std::generic_category().message(errno);
@@ -165,6 +179,36 @@ Isolated runIsolated(const std::function<std::string()>& work, const Bounds& bou
   result.attempts.assign(shared->log.slots.begin(),
                          shared->log.slots.begin() + static_cast<std::ptrdiff_t>(noted));
   ::munmap(memory, sizeof(Shared));
+  return result;
+}
+
+}  // namespace
+
+Isolated runIsolated(const std::function<void(const Send&)>& work,
+                     const std::function<void(std::string)>& received, const Bounds& bounds) {
+  return runInChild(
+      work,
+      [&received](std::string message) {
+        received(std::move(message));
+        return true;
+      },
+      bounds);
+}
+
+Isolated runIsolated(const std::function<std::string()>& work, const Bounds& bounds) {
+  std::optional<std::string> output;
+  Isolated result = runInChild([&work](const Send& send) { send(work()); },
+                               [&output](std::string message) {
+                                 output = std::move(message);
+                                 return false;
+                               },
+                               bounds);
+  result.output = std::move(output);
+  if (result.output) {
+    result.ending.clear();
+  } else if (result.ending.empty()) {
+    result.ending = worker::describeExit(0);
+  }
   return result;
 }
 

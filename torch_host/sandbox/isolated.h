@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "torch_host/sandbox/sandbox.h"
@@ -15,7 +16,7 @@ namespace neuroncheck::sandbox {
 /// Bounds of one isolated piece of work.
 struct Bounds {
   std::chrono::seconds cpu{60};
-  std::chrono::seconds wall{120};
+  std::chrono::seconds wall{120};  ///< until its output, or from one message to the next
   std::uint64_t memory = std::uint64_t{4} << 30;  ///< address space beyond what is mapped already
   bool allowExecutableMemory = false;
   std::vector<int> keepOpen{};  ///< descriptors the work reads from
@@ -34,5 +35,14 @@ struct Isolated {
 /// Runs `work` in a forked child of this process, sandboxed and bounded, and returns what it
 /// returned. The caller must be single-threaded. An exception that leaves the work ends the child.
 [[nodiscard]] Isolated runIsolated(const std::function<std::string()>& work, const Bounds& bounds);
+
+/// Hands one message to the parent; false when the parent is gone.
+using Send = std::function<bool(std::string_view)>;
+
+/// The same for work that gives messages while it goes on, which `received` gets in order. `output`
+/// stays absent; `ending` is empty exactly when the work came to its end.
+[[nodiscard]] Isolated runIsolated(const std::function<void(const Send&)>& work,
+                                   const std::function<void(std::string)>& received,
+                                   const Bounds& bounds);
 
 }  // namespace neuroncheck::sandbox

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -273,6 +274,51 @@ TEST(Sandbox, BoundsWaiting) {
       },
       isolated, Bounds{.wall = std::chrono::seconds(1)});
   EXPECT_EQ(said, "no answer in 1 s");
+}
+
+TEST(Sandbox, MessagesComeBeforeTheEnd) {
+  std::vector<std::string> received;
+  const auto keep = [&received](std::string message) { received.push_back(std::move(message)); };
+  const Isolated crashed = runIsolated(
+      [](const Send& send) {
+        send("one");
+        send("two");
+        std::raise(SIGSEGV);
+        send("three");
+      },
+      keep, Bounds{});
+  EXPECT_EQ(received, (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(crashed.ending, "signal 11 (Segmentation fault)");
+  const Isolated ended = runIsolated([](const Send& send) { send("four"); }, keep, Bounds{});
+  EXPECT_EQ(received.back(), "four");
+  EXPECT_EQ(ended.ending, "");
+  const Isolated late = runIsolated(
+      [](const Send& send) {
+        send("five");
+        ::sleep(1000);
+      },
+      keep, Bounds{.wall = std::chrono::seconds(1)});
+  EXPECT_EQ(received.back(), "five");
+  EXPECT_EQ(late.ending, "no answer in 1 s");
+}
+
+TEST(Sandbox, AWarningToAFileIsNoReasonToDie) {
+  // A file of our own in place of standard error, as neuron-check gives its workers.
+  std::FILE* file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  const int before = ::dup(STDERR_FILENO);
+  ::dup2(::fileno(file), STDERR_FILENO);
+  Isolated isolated;
+  const std::string said = inSandbox(
+      []() {
+        const bool written = ::write(STDERR_FILENO, "warning", 7) > 0;
+        return !written && errno == EFBIG;
+      },
+      isolated, Bounds{});
+  ::dup2(before, STDERR_FILENO);
+  ::close(before);
+  std::fclose(file);
+  EXPECT_EQ(said, "done");
 }
 
 TEST(Sandbox, CrashesAndExceptionsAreTold) {
