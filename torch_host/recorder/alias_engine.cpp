@@ -8,6 +8,9 @@
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include <algorithm>
+#include <string>
+
 namespace neuroncheck::recorder {
 namespace {
 
@@ -41,7 +44,7 @@ at::Tensor wrap(const at::Tensor& tensor, c10::Storage storage, c10::DispatchKey
 
 bool isPlain(const at::Tensor& tensor, c10::DeviceType type) {
   return tensor.defined() && tensor.device().type() == type && tensor.layout() == c10::kStrided &&
-         tensor.has_storage() && !tensor.is_quantized();
+         tensor.has_storage() && !tensor.is_quantized() && !tensor.is_nested();
 }
 
 template <typename Convert>
@@ -70,66 +73,71 @@ c10::IValue convertTensors(const c10::IValue& value, const Convert& convert) {
 
 c10::Device neuronDevice() { return {c10::DeviceType::PrivateUse1, 0}; }
 
-c10::Storage AliasScope::cpuStorage(const c10::Storage& neuron) {
+c10::Storage AliasScope::hostStorage(const c10::Storage& neuron) {
   for (const WrappedStorage& known : storages_) {
     if (known.neuron.is_alias_of(neuron)) {
-      return known.cpu;
+      return known.host;
     }
   }
-  c10::Storage cpu(c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(),
-                                                         neuron.nbytes(), borrow(neuron, c10::kCPU),
-                                                         c10::GetCPUAllocator(), true));
-  storages_.push_back({neuron, cpu, cpu.data(), cpu.nbytes()});
-  return cpu;
+  c10::DataPtr memory =
+      host_ == c10::kMeta ? c10::DataPtr(nullptr, c10::kMeta) : borrow(neuron, host_);
+  c10::Storage host(c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(),
+                                                          neuron.nbytes(), std::move(memory),
+                                                          c10::GetAllocator(host_), true));
+  storages_.push_back({neuron, host, host.data(), host.nbytes()});
+  return host;
 }
 
-c10::Storage AliasScope::neuronStorage(const c10::Storage& cpu) {
+c10::Storage AliasScope::neuronStorage(const c10::Storage& host) {
   for (const WrappedStorage& known : storages_) {
-    if (known.cpu.is_alias_of(cpu)) {
+    if (known.host.is_alias_of(host)) {
       return known.neuron;
     }
   }
+  c10::Allocator* allocator = c10::GetAllocator(c10::DeviceType::PrivateUse1);
   c10::Storage neuron(c10::make_intrusive<c10::StorageImpl>(
-      c10::StorageImpl::use_byte_size_t(), cpu.nbytes(), borrow(cpu, neuronDevice()),
-      c10::GetAllocator(c10::DeviceType::PrivateUse1), true));
-  storages_.push_back({neuron, cpu, cpu.data(), cpu.nbytes()});
+      c10::StorageImpl::use_byte_size_t(), host.nbytes(),
+      host_ == c10::kMeta ? allocator->allocate(host.nbytes()) : borrow(host, neuronDevice()),
+      allocator, true));
+  storages_.push_back({neuron, host, host.data(), host.nbytes()});
   return neuron;
 }
 
-at::Tensor AliasScope::toCpu(const at::Tensor& tensor) {
+at::Tensor AliasScope::toHost(const at::Tensor& tensor) {
   if (!isPlain(tensor, c10::DeviceType::PrivateUse1)) {
     return tensor;
   }
   for (const Wrapped& known : tensors_) {
     if (known.neuron.is_same(tensor)) {
-      return known.cpu;
+      return known.host;
     }
   }
-  at::Tensor cpu = wrap(tensor, cpuStorage(tensor.storage()), c10::DispatchKey::CPU);
-  tensors_.push_back({tensor, cpu});
-  return cpu;
+  const auto key = host_ == c10::kMeta ? c10::DispatchKey::Meta : c10::DispatchKey::CPU;
+  at::Tensor host = wrap(tensor, hostStorage(tensor.storage()), key);
+  tensors_.push_back({tensor, host});
+  return host;
 }
 
 at::Tensor AliasScope::toNeuron(const at::Tensor& tensor) {
-  if (!isPlain(tensor, c10::kCPU)) {
+  if (!isPlain(tensor, host_)) {
     return tensor;
   }
   for (const Wrapped& known : tensors_) {
-    if (known.cpu.is_same(tensor)) {
+    if (known.host.is_same(tensor)) {
       return known.neuron;
     }
   }
   return wrap(tensor, neuronStorage(tensor.storage()), c10::DispatchKey::PrivateUse1);
 }
 
-c10::IValue AliasScope::toCpu(const c10::IValue& value) {
+c10::IValue AliasScope::toHost(const c10::IValue& value) {
   if (value.isDevice() && value.toDevice().is_privateuseone()) {
-    return c10::Device(c10::kCPU);
+    return c10::Device(host_);
   }
   if (value.isGenerator() && value.toGenerator().device().is_privateuseone()) {
     return at::detail::getDefaultCPUGenerator();
   }
-  return convertTensors(value, [this](const at::Tensor& t) { return toCpu(t); });
+  return convertTensors(value, [this](const at::Tensor& t) { return toHost(t); });
 }
 
 c10::IValue AliasScope::toNeuron(const c10::IValue& value) {
@@ -138,33 +146,147 @@ c10::IValue AliasScope::toNeuron(const c10::IValue& value) {
 
 void AliasScope::settle() {
   for (const WrappedStorage& known : storages_) {
-    if (known.cpu.data() != known.data || known.cpu.nbytes() != known.bytes) {
-      known.neuron.set_data_ptr_noswap(borrow(known.cpu, neuronDevice()));
-      known.neuron.set_nbytes(known.cpu.nbytes());
+    if (known.host.data() != known.data || known.host.nbytes() != known.bytes) {
+      known.neuron.set_data_ptr_noswap(
+          host_ == c10::kMeta
+              ? c10::GetAllocator(c10::DeviceType::PrivateUse1)->allocate(known.host.nbytes())
+              : borrow(known.host, neuronDevice()));
+      known.neuron.set_nbytes(known.host.nbytes());
     }
   }
   for (const Wrapped& known : tensors_) {
-    if (known.cpu.sizes() != known.neuron.sizes() ||
-        known.cpu.strides() != known.neuron.strides()) {
-      copyGeometry(known.cpu, known.neuron);
+    if (known.host.sizes() != known.neuron.sizes() ||
+        known.host.strides() != known.neuron.strides()) {
+      copyGeometry(known.host, known.neuron);
     }
   }
 }
 
-void runOnAliases(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
-  const PauseRecording pause;
-  const at::AutoDispatchBelowADInplaceOrView below;
-  AliasScope scope;
+namespace {
+
+/// The stack's last values, the call's arguments, replaced by its results.
+void runOn(c10::DeviceType host, const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  AliasScope scope(host);
   const size_t first = stack->size() - op.schema().arguments().size();
   for (size_t i = first; i < stack->size(); ++i) {
-    (*stack)[i] = scope.toCpu((*stack)[i]);
+    (*stack)[i] = scope.toHost((*stack)[i]);
   }
-  op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
+  const auto key = host == c10::kMeta ? c10::DispatchKey::Meta : c10::DispatchKey::CPU;
+  op.redispatchBoxed(c10::DispatchKeySet(key), stack);
   scope.settle();
   const size_t result = stack->size() - op.schema().returns().size();
   for (size_t i = result; i < stack->size(); ++i) {
     (*stack)[i] = scope.toNeuron((*stack)[i]);
   }
+}
+
+/// Bytes that a call will write when an argument says how much: `size`, as if of eight-byte
+/// elements, or `repeats` of its operands.
+uint64_t requestedBytes(const c10::Argument& argument, const c10::IValue& value,
+                        uint64_t operands) {
+  if (!value.isIntList() || (argument.name() != "size" && argument.name() != "repeats")) {
+    return 0;
+  }
+  uint64_t bytes = argument.name() == "size" ? 8 : operands;
+  for (const int64_t size : value.toIntVector()) {
+    bytes = __builtin_mul_overflow(bytes, static_cast<uint64_t>(std::max<int64_t>(size, 0)), &bytes)
+                ? UINT64_MAX
+                : bytes;
+  }
+  return bytes;
+}
+
+uint64_t bytesOfCall(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  const auto& arguments = op.schema().arguments();
+  const size_t first = stack.size() - arguments.size();
+  uint64_t operands = 0;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    operands += operandBytes(stack[first + i]);
+  }
+  uint64_t bytes = operands;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    bytes = std::max(bytes, requestedBytes(arguments[i], stack[first + i], operands));
+  }
+  return bytes;
+}
+
+/// False when the operator has no Meta kernel, or one that refuses; the stack is then as it was.
+bool ranOnMeta(const c10::OperatorHandle& op, torch::jit::Stack* stack, std::string& refusal) {
+  const size_t first = stack->size() - op.schema().arguments().size();
+  torch::jit::Stack attempt(stack->begin() + static_cast<std::ptrdiff_t>(first), stack->end());
+  try {
+    runOn(c10::kMeta, op, &attempt);
+  } catch (const c10::Error& error) {
+    refusal = error.what_without_backtrace();
+    return false;
+  } catch (const std::exception& error) {
+    refusal = error.what();
+    return false;
+  }
+  stack->resize(first);
+  stack->insert(stack->end(), attempt.begin(), attempt.end());
+  return true;
+}
+
+}  // namespace
+
+void runOnAliases(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const PauseRecording pause;
+  const at::AutoDispatchBelowADInplaceOrView below;
+  const ComputeBounds& bounds = computeBounds();
+  // An operator without a CPU kernel raises before it looks at its operands.
+  const uint64_t bytes = op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU)
+                             ? bytesOfCall(op, *stack)
+                             : uint64_t{0};
+  if (bytes > bounds.exactBytes) {
+    std::string refusal;
+    if (ranOnMeta(op, stack, refusal)) {
+      return;
+    }
+    if (bytes > bounds.cpuBytes) {
+      giveUp(c10::toString(op.schema().operator_name()) + " has operands of " +
+             std::to_string(bytes >> 20) + " MiB, too many to run it, and its shapes without " +
+             "running it are not known: " + refusal);
+    }
+  }
+  runOn(c10::kCPU, op, stack);
+}
+
+ComputeBounds& computeBounds() {
+  static ComputeBounds bounds;
+  return bounds;
+}
+
+uint64_t operandBytes(const c10::IValue& value) {
+  if (value.isTensor()) {
+    const at::Tensor& tensor = value.toTensor();
+    return isPlain(tensor, c10::DeviceType::PrivateUse1)
+               ? static_cast<uint64_t>(tensor.numel()) * tensor.element_size()
+               : 0;
+  }
+  uint64_t bytes = 0;
+  if (value.isTensorList()) {
+    for (const at::Tensor& tensor : value.toTensorVector()) {
+      bytes += operandBytes(tensor);
+    }
+  } else if (value.isOptionalTensorList()) {
+    for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorVector()) {
+      bytes += tensor ? operandBytes(*tensor) : 0;
+    }
+  }
+  return bytes;
+}
+
+std::string& gaveUpReason() {
+  static std::string reason;
+  return reason;
+}
+
+void giveUp(const std::string& reason) {
+  if (gaveUpReason().empty()) {
+    gaveUpReason() = reason;
+  }
+  TORCH_CHECK(false, reason);
 }
 
 }  // namespace neuroncheck::recorder

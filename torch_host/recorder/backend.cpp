@@ -9,21 +9,49 @@
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/core/impl/alloc_cpu.h>
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 namespace neuroncheck::recorder {
 namespace {
 
 constexpr auto kType = c10::DeviceType::PrivateUse1;
 
+/// From here on an allocation has pages of its own, which take no memory before they are written.
+constexpr size_t kOwnPages = size_t{64} << 10;
+
+struct Pages {
+  void* data;
+  size_t bytes;
+};
+
+void unmap(void* context) {
+  const auto* pages = static_cast<Pages*>(context);
+  ::munmap(pages->data, pages->bytes);
+  delete pages;
+}
+
+/// Every allocation is zeros, so that one recording is like the next.
 class NeuronAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(size_t bytes) override {
+    if (bytes >= kOwnPages) {
+      void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (data == MAP_FAILED) {
+        giveUp("a tensor of " + std::to_string(bytes >> 20) + " MiB does not fit the memory bound");
+      }
+      return {data, new Pages{data, bytes}, &unmap, neuronDevice()};
+    }
     void* data = bytes == 0 ? nullptr : c10::alloc_cpu(bytes);
+    if (data != nullptr) {
+      std::memset(data, 0, bytes);
+    }
     return {data, data, &c10::free_cpu, neuronDevice()};
   }
-  c10::DeleterFnPtr raw_deleter() const override { return &c10::free_cpu; }
   void copy_data(void* to, const void* from, size_t bytes) const override {
     default_copy_data(to, from, bytes);
   }

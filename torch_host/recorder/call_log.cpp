@@ -33,6 +33,7 @@ struct Log {
   std::vector<Call> calls;
   std::unordered_map<const c10::TensorImpl*, size_t> ids;
   std::vector<c10::weak_intrusive_ptr<c10::TensorImpl>> seen;
+  const neuron_recorder_observer* observer = nullptr;
 };
 
 Log& log() {
@@ -158,50 +159,66 @@ std::string toJson(const c10::IValue& value) {
   return "{\"kind\":" + jsonText(value.tagKind()) + '}';
 }
 
+std::string inputsJson(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  const size_t count = op.schema().arguments().size();
+  return listJson(c10::ArrayRef<c10::IValue>(stack).slice(stack.size() - count));
+}
+
 /// Enters a call on construction; leaves it, as raised unless `finished` was called, on
 /// destruction.
 class CallScope {
  public:
-  CallScope(const c10::OperatorHandle& op, const torch::jit::Stack& stack) : outer_(innermost) {
-    const size_t count = op.schema().arguments().size();
+  CallScope(const c10::OperatorHandle& op, const torch::jit::Stack& stack)
+      : outer_(innermost), op_(op), stack_(stack) {
     const std::lock_guard lock(log().mutex);
     index_ = log().calls.size();
     Call call;
     call.depth = callDepth++;
-    call.op = op.schema().name();
-    if (!op.schema().overload_name().empty()) {
-      call.op += '.' + op.schema().overload_name();
-    }
-    call.inputs = listJson(c10::ArrayRef<c10::IValue>(stack).slice(stack.size() - count));
     call.raised = true;
+    if (log().observer != nullptr) {
+      log().observer->before(log().observer->context, index_, call.depth, &op, &stack);
+    } else {
+      call.op = c10::toString(op.operator_name());
+      call.inputs = inputsJson(op, stack);
+    }
     log().calls.push_back(std::move(call));
     innermost = index_;
   }
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
-  void finished(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
-    const size_t count = op.schema().returns().size();
+  void finished() {
     const std::lock_guard lock(log().mutex);
     Call& call = log().calls[index_];
-    call.outputs = listJson(c10::ArrayRef<c10::IValue>(stack).slice(stack.size() - count));
+    if (log().observer == nullptr) {
+      const size_t count = op_.schema().returns().size();
+      call.outputs = listJson(c10::ArrayRef<c10::IValue>(stack_).slice(stack_.size() - count));
+    }
     call.raised = false;
   }
 
   ~CallScope() {
     --callDepth;
     innermost = outer_;
+    const std::lock_guard lock(log().mutex);
+    if (log().observer != nullptr) {
+      const Call& call = log().calls[index_];
+      log().observer->after(log().observer->context, index_, call.arrived, call.raised, &op_,
+                            &stack_);
+    }
   }
 
  private:
   size_t outer_;
+  const c10::OperatorHandle& op_;
+  const torch::jit::Stack& stack_;
   size_t index_ = 0;
 };
 
 void recordCall(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
   CallScope call(op, *stack);
   op.redispatchBoxed(keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kMode), stack);
-  call.finished(op, *stack);
+  call.finished();
 }
 
 }  // namespace
@@ -217,9 +234,18 @@ void startRecording() {
   c10::impl::tls_set_dispatch_key_included(kMode, true);
 }
 
+void setObserver(const neuron_recorder_observer* observer) {
+  const std::lock_guard lock(log().mutex);
+  log().observer = observer;
+}
+
 std::string stopRecording() {
   c10::impl::tls_set_dispatch_key_included(kMode, false);
   const std::lock_guard lock(log().mutex);
+  if (log().observer != nullptr) {
+    log().calls.clear();
+    return "[]";
+  }
   std::string out = "[";
   for (const Call& call : log().calls) {
     out += out.size() > 1 ? ",\n" : "";

@@ -5,11 +5,16 @@
 
 #include <string>
 
+#include "torch_host/recorder/recorder.h"
+
 namespace neuroncheck::recorder {
 
 /// Forgets the calls recorded before and records the calling thread's operator calls from here on.
 /// Threads of the autograd engine started by this thread inherit it.
 void startRecording();
+
+/// From the next start on, who hears of calls in place of the JSON text; null for nobody.
+void setObserver(const neuron_recorder_observer* observer);
 
 /// Ends recording. Returns a JSON array, one object a call in the order of the calls:
 ///

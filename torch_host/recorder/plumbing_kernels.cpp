@@ -19,6 +19,8 @@
 #include <ATen/ops/view_native.h>
 #include <torch/library.h>
 
+#include <algorithm>
+
 namespace neuroncheck::recorder {
 namespace {
 
@@ -41,22 +43,28 @@ at::Tensor emptyStrided(c10::IntArrayRef size, c10::IntArrayRef stride,
                                            c10::DispatchKeySet(kKey), c10::dtype_or_default(dtype));
 }
 
+/// Where a copy is made: nowhere, when nothing is to be computed with so many bytes.
+c10::DeviceType hostOfCopy(const at::Tensor& self, const at::Tensor& to) {
+  const uint64_t bytes = std::max(operandBytes(self), operandBytes(to));
+  return bytes > computeBounds().exactBytes ? c10::kMeta : c10::kCPU;
+}
+
 at::Tensor copyFrom(const at::Tensor& self, const at::Tensor& to, bool nonBlocking) {
   const PauseRecording pause;
   const at::AutoDispatchBelowADInplaceOrView below;
-  AliasScope scope;
-  at::Tensor target = scope.toCpu(to);
-  at::_ops::copy_::call(target, scope.toCpu(self), nonBlocking);
+  AliasScope scope(hostOfCopy(self, to));
+  at::Tensor target = scope.toHost(to);
+  at::_ops::copy_::call(target, scope.toHost(self), nonBlocking);
   return to;
 }
 
 at::Tensor copyFromAndResize(const at::Tensor& self, const at::Tensor& to) {
   const PauseRecording pause;
   const at::AutoDispatchBelowADInplaceOrView below;
-  AliasScope scope;
-  at::Tensor target = scope.toCpu(to);
+  AliasScope scope(hostOfCopy(self, to));
+  at::Tensor target = scope.toHost(to);
   at::_ops::resize_::call(target, self.sym_sizes(), std::nullopt);
-  at::_ops::copy_::call(target, scope.toCpu(self), false);
+  at::_ops::copy_::call(target, scope.toHost(self), false);
   scope.settle();
   return to;
 }

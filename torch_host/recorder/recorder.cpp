@@ -83,10 +83,23 @@ const char* neuron_recorder_set_native(const char* names) {
   return refused.c_str();
 }
 
-void neuron_recorder_start() { neuroncheck::recorder::startRecording(); }
+void neuron_recorder_start() {
+  neuroncheck::recorder::gaveUpReason().clear();
+  neuroncheck::recorder::startRecording();
+}
 
 const char* neuron_recorder_stop() {
   static std::string recording;
   recording = neuroncheck::recorder::stopRecording();
   return recording.c_str();
 }
+
+void neuron_recorder_observe(const neuron_recorder_observer* observer) {
+  neuroncheck::recorder::setObserver(observer);
+}
+
+void neuron_recorder_set_bounds(uint64_t exactBytes, uint64_t cpuBytes) {
+  neuroncheck::recorder::computeBounds() = {exactBytes, cpuBytes};
+}
+
+const char* neuron_recorder_gave_up() { return neuroncheck::recorder::gaveUpReason().c_str(); }

@@ -34,25 +34,52 @@ using OptionalTensor = std::optional<Tensor>;
 
 std::atomic<bool> attentionOverrideable = false;
 
-/// The common frame of every kernel here: CPU code on aliases, nothing of it recorded.
+/// The common frame of every kernel here: another device's code on aliases, nothing of it recorded.
 struct Frame {
   PauseRecording pause;
   at::AutoDispatchBelowADInplaceOrView below;
   AliasScope scope;
 
-  Tensor in(const Tensor& tensor) { return scope.toCpu(tensor); }
+  explicit Frame(c10::DeviceType host = c10::kCPU) : scope(host) {}
+  Tensor in(const Tensor& tensor) { return scope.toHost(tensor); }
   OptionalTensor in(const OptionalTensor& tensor) {
-    return tensor ? OptionalTensor(scope.toCpu(*tensor)) : std::nullopt;
+    return tensor ? OptionalTensor(scope.toHost(*tensor)) : std::nullopt;
   }
   Tensor out(const Tensor& tensor) { return scope.toNeuron(tensor); }
+  [[nodiscard]] at::TensorOptions options(c10::ScalarType type) const {
+    return at::TensorOptions(type).device(scope.host());
+  }
 };
+
+/// Runs a kernel on the CPU, or on tensors without memory when the bounds ask for it.
+template <typename Kernel>
+auto framed(const char* name, std::initializer_list<Tensor> operands, const Kernel& kernel) {
+  uint64_t bytes = 0;
+  for (const Tensor& operand : operands) {
+    bytes += operandBytes(operand);
+  }
+  if (bytes > computeBounds().exactBytes) {
+    try {
+      Frame f(c10::kMeta);
+      return kernel(f);
+    } catch (const std::exception& error) {
+      if (bytes > computeBounds().cpuBytes) {
+        giveUp(std::string(name) + " has too many operands to run it, and its shapes without " +
+               "running it are not known: " + error.what());
+      }
+    }
+  }
+  Frame f;
+  return kernel(f);
+}
 
 Tensor convolution(const Tensor& input, const Tensor& weight, const OptionalTensor& bias,
                    c10::IntArrayRef stride, c10::IntArrayRef padding, c10::IntArrayRef dilation,
                    bool transposed, c10::IntArrayRef outputPadding, int64_t groups) {
-  Frame f;
-  return f.out(at::convolution(f.in(input), f.in(weight), f.in(bias), stride, padding, dilation,
-                               transposed, outputPadding, groups));
+  return framed("convolution", {input, weight}, [&](Frame& f) {
+    return f.out(at::convolution(f.in(input), f.in(weight), f.in(bias), stride, padding, dilation,
+                                 transposed, outputPadding, groups));
+  });
 }
 
 std::tuple<Tensor, Tensor, Tensor> convolutionBackward(
@@ -75,22 +102,23 @@ using AttentionResult =
 AttentionResult attention(const Tensor& query, const Tensor& key, const Tensor& value,
                           const OptionalTensor& bias, double dropout, bool causal,
                           bool /*returnDebugMask*/, std::optional<double> scale) {
-  Frame f;
-  const auto result = at::_ops::_scaled_dot_product_attention_math::call(
-      f.in(query), f.in(key), f.in(value), f.in(bias), dropout, causal, std::nullopt, scale,
-      groupedHeads(query, key));
-  const Tensor logsumexp =
-      at::zeros({query.size(0), query.size(1), query.size(2)}, at::TensorOptions(at::kFloat));
-  const auto nothing = [&] { return f.out(at::empty({0}, at::TensorOptions(at::kLong))); };
-  return {f.out(std::get<0>(result)),
-          f.out(logsumexp),
-          nothing(),
-          nothing(),
-          query.sym_size(2),
-          key.sym_size(2),
-          nothing(),
-          nothing(),
-          nothing()};
+  return framed("attention", {query, key, value}, [&](Frame& f) -> AttentionResult {
+    const auto result = at::_ops::_scaled_dot_product_attention_math::call(
+        f.in(query), f.in(key), f.in(value), f.in(bias), dropout, causal, std::nullopt, scale,
+        groupedHeads(query, key));
+    const Tensor logsumexp =
+        at::zeros({query.size(0), query.size(1), query.size(2)}, f.options(at::kFloat));
+    const auto nothing = [&] { return f.out(at::empty({0}, f.options(at::kLong))); };
+    return {f.out(std::get<0>(result)),
+            f.out(logsumexp),
+            nothing(),
+            nothing(),
+            query.sym_size(2),
+            key.sym_size(2),
+            nothing(),
+            nothing(),
+            nothing()};
+  });
 }
 
 /// Sums the heads that shared one key or value.
