@@ -21,6 +21,7 @@
 #include "core/version.h"
 #include "torch_host/sandbox/isolated.h"
 #include "torch_host/torchscript/read_torchscript.h"
+#include "torch_host/trace/trace_request.h"
 #include "worker/protocol.h"
 
 namespace neuroncheck::torch_host {
@@ -164,6 +165,10 @@ json answer(const json& request) {
     const std::string what = request.is_object() ? request.value("do", "") : "";
     if (what == "torchscript") {
       return readTorchScriptFile(request);
+    }
+    if (what == "trace") {
+      const auto failure = loadLibraries(request);
+      return failure ? errorAnswer(*failure) : json(trace::answerTrace(request));
     }
     return errorAnswer(fmt::format("unknown request '{}'", what));
   } catch (const std::exception& error) {

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "torch_host/trace/values_of_case.h"
+
+#include <ATen/ScalarOps.h>
+#include <ATen/core/jit_type.h>
+#include <c10/core/Layout.h>
+#include <c10/core/MemoryFormat.h>
+#include <c10/core/ScalarType.h>
+
+#include <string>
+
+namespace neuroncheck::trace {
+namespace {
+
+using c10::IValue;
+using c10::TypeKind;
+
+std::optional<c10::Layout> layoutOf(Layout layout) {
+  switch (layout) {
+    case Layout::Strided:
+      return c10::Layout::Strided;
+    case Layout::SparseCoo:
+      return c10::Layout::Sparse;
+    case Layout::SparseCsr:
+      return c10::Layout::SparseCsr;
+    case Layout::SparseCsc:
+      return c10::Layout::SparseCsc;
+    case Layout::SparseBsr:
+      return c10::Layout::SparseBsr;
+    case Layout::SparseBsc:
+      return c10::Layout::SparseBsc;
+    case Layout::Mkldnn:
+      return c10::Layout::Mkldnn;
+    case Layout::Jagged:
+      return c10::Layout::Jagged;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<c10::MemoryFormat> formatOf(MemoryFormat format) {
+  switch (format) {
+    case MemoryFormat::Contiguous:
+      return c10::MemoryFormat::Contiguous;
+    case MemoryFormat::ChannelsLast:
+      return c10::MemoryFormat::ChannelsLast;
+    case MemoryFormat::ChannelsLast3d:
+      return c10::MemoryFormat::ChannelsLast3d;
+    case MemoryFormat::Preserve:
+      return c10::MemoryFormat::Preserve;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Converts one value; the type is the one the schema prints, which keeps dtypes apart from ints.
+class Converter {
+ public:
+  explicit Converter(const MakeTensor& makeTensor) : makeTensor_(makeTensor) {}
+
+  Result<IValue> operator()(const CaseValue& value, const c10::TypePtr& type,
+                            std::optional<std::int32_t> fixedLength = std::nullopt) const {
+    if (const auto optional = type->cast<c10::OptionalType>()) {
+      return std::holds_alternative<CaseNone>(value.value)
+                 ? Result<IValue>(IValue())
+                 : (*this)(value, optional->getElementType(), fixedLength);
+    }
+    if (const auto list = type->cast<c10::ListType>()) {
+      return listOf(value, list->getElementType(), fixedLength);
+    }
+    if (type->kind() == TypeKind::TensorType) {
+      return tensorOf(value);
+    }
+    return scalarOf(value, type);
+  }
+
+ private:
+  Result<IValue> tensorOf(const CaseValue& value) const {
+    if (std::holds_alternative<CaseNone>(value.value)) {
+      return IValue(at::Tensor());
+    }
+    if (const auto* spec = std::get_if<CaseTensor>(&value.value)) {
+      NEURONCHECK_TRY(at::Tensor tensor, makeTensor_(*spec));
+      return IValue(std::move(tensor));
+    }
+    if (const auto number = numberOf(value)) {
+      at::Tensor tensor = c10::scalar_to_tensor(*number);
+      tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
+      return IValue(std::move(tensor));
+    }
+    return inputError("not a tensor");
+  }
+
+  static std::optional<at::Scalar> numberOf(const CaseValue& value) {
+    if (const auto* integer = std::get_if<std::int64_t>(&value.value)) {
+      return at::Scalar(*integer);
+    }
+    if (const auto* real = std::get_if<double>(&value.value)) {
+      return at::Scalar(*real);
+    }
+    if (const auto* truth = std::get_if<bool>(&value.value)) {
+      return at::Scalar(*truth);
+    }
+    if (const auto* complex = std::get_if<std::complex<double>>(&value.value)) {
+      return at::Scalar(c10::complex<double>(complex->real(), complex->imag()));
+    }
+    return std::nullopt;
+  }
+
+  /// `int[2]` takes one number for all.
+  Result<IValue> listOf(const CaseValue& value, const c10::TypePtr& element,
+                        std::optional<std::int32_t> fixedLength) const {
+    const auto* list = std::get_if<CaseList>(&value.value);
+    CaseList repeated;
+    if (list == nullptr && fixedLength) {
+      repeated.items.assign(static_cast<std::size_t>(*fixedLength), value);
+      list = &repeated;
+    }
+    if (list == nullptr) {
+      return inputError("not a list");
+    }
+    const bool numbers = element->kind() == TypeKind::SymIntType;
+    c10::impl::GenericList out(numbers ? c10::TypePtr(c10::IntType::get()) : element);
+    for (const CaseValue& item : list->items) {
+      NEURONCHECK_TRY(IValue converted, (*this)(item, element));
+      out.push_back(std::move(converted));
+    }
+    return IValue(std::move(out));
+  }
+
+  static Result<IValue> integerOf(const CaseValue& value) {
+    if (const auto* integer = std::get_if<std::int64_t>(&value.value)) {
+      return IValue(*integer);
+    }
+    if (const auto* truth = std::get_if<bool>(&value.value)) {
+      return IValue(static_cast<std::int64_t>(*truth));
+    }
+    if (const auto* dtype = std::get_if<DType>(&value.value)) {
+      if (const auto type = scalarTypeOf(*dtype)) {
+        return IValue(*type);
+      }
+    }
+    if (const auto* layout = std::get_if<Layout>(&value.value)) {
+      if (const auto known = layoutOf(*layout)) {
+        return IValue(*known);
+      }
+    }
+    if (const auto* format = std::get_if<MemoryFormat>(&value.value)) {
+      if (const auto known = formatOf(*format)) {
+        return IValue(*known);
+      }
+    }
+    return inputError("not an integer");
+  }
+
+  Result<IValue> scalarOf(const CaseValue& value, const c10::TypePtr& type) const {
+    switch (type->kind()) {
+      case TypeKind::IntType:
+      case TypeKind::SymIntType:
+      case TypeKind::ScalarTypeType:
+      case TypeKind::LayoutType:
+      case TypeKind::MemoryFormatType:
+        return integerOf(value);
+      case TypeKind::NumberType:
+        if (const auto number = numberOf(value)) {
+          return IValue(*number);
+        }
+        break;
+      case TypeKind::FloatType:
+        if (const auto number = numberOf(value); number && !number->isComplex()) {
+          return IValue(number->toDouble());
+        }
+        break;
+      case TypeKind::BoolType:
+        if (const auto number = numberOf(value); number && !number->isComplex()) {
+          return IValue(number->toDouble() != 0);
+        }
+        break;
+      case TypeKind::StringType:
+        if (const auto* text = std::get_if<std::string>(&value.value)) {
+          return IValue(*text);
+        }
+        break;
+      default:
+        break;
+    }
+    return inputError("cannot be made a " + type->str());
+  }
+
+  const MakeTensor& makeTensor_;
+};
+
+}  // namespace
+
+std::optional<c10::ScalarType> scalarTypeOf(DType dtype) {
+  const auto& known = c10::getStringToDtypeMap();
+  const auto found = known.find(std::string(name(dtype)));
+  return found == known.end() ? std::nullopt : std::optional(found->second);
+}
+
+Result<IValue> valueFor(const CaseValue& value, const c10::Argument& argument,
+                        const MakeTensor& makeTensor) {
+  return Converter(makeTensor)(value, argument.real_type(), argument.N());
+}
+
+}  // namespace neuroncheck::trace
