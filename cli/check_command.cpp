@@ -56,6 +56,10 @@ Result<int> check(const CommandLine& line) {
     return fail(ErrorCode::Usage, "no model is given: nothing was checked");
   }
   NEURONCHECK_TRY_VOID(keepInputs(options));
+  if (options.trace && options.mode.value_or("eager") != "eager") {
+    return fail(ErrorCode::Usage,
+                "--trace shows what eager mode dispatches: it says nothing of --mode compile");
+  }
   NEURONCHECK_TRY(const std::set<std::string> failOn,
                   parseFailOn(options.failOn.value_or(std::string(kDefaultFailOn))));
   NEURONCHECK_TRY(const auto reporter, reporterOf(options));
@@ -142,6 +146,11 @@ void addCheckCommand(CLI::App& app, CommandLine& line) {
                  "look at operators matching this wildcard only, e.g. 'aten::*conv*'");
   addWeightsFlag(app, options);
   addScriptFlags(app, options);
+  app.add_flag(
+      "--trace", options.trace,
+      "dispatch each distinct operator call on a recording backend that registers what the "
+      "release does, to see exactly what the device is asked for (needs "
+      "neuron-check-torch; eager mode)");
   app.add_option("--run-file", options.runFile,
                  "also keep the run in this file, for `neuron-check report`");
   addOutputFlags(app, options, "terminal, json, jsonl or md (default: terminal)");

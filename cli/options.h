@@ -43,6 +43,7 @@ struct Options {
   bool quiet = false;
   std::vector<std::string> inputShapes;  ///< --input-shape texts
   std::vector<std::string> libraries;    ///< --load-library paths
+  bool trace = false;                    ///< dispatch the model's cases on a recorder
   bool weightsOnly = false;  ///< a file of tensors without a program is an input like any other
   std::vector<std::string> inputs;
 };

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "cli/io.h"
+#include "cli/trace.h"
 #include "core/version.h"
 #include "opdb/assess.h"
 #include "opdb/database_locate.h"
@@ -157,7 +158,12 @@ Result<RunRecord> runCheck(const Options& options, const opdb::Database& databas
     InputResult input = scanInput(path, context);
     if (!input.error) {
       const std::vector<std::size_t> leftOut = filterOperators(input.inventory, options.opFilter);
-      input.assessment = opdb::assess(input.inventory, record.target, database, today);
+      std::vector<ModelTrace> traces;
+      if (options.trace) {
+        NEURONCHECK_TRY(traces, traceModels(input.inventory, record.target, database,
+                                            context.scan.libraries, torch));
+      }
+      input.assessment = opdb::assess(input.inventory, record.target, database, today, traces);
       noteLeftOut(input.assessment, leftOut, options.opFilter);
     }
     record.inputs.push_back(std::move(input));

@@ -20,6 +20,7 @@
 #include "opdb/lookup.h"
 #include "opdb/rules.h"
 #include "opdb/script.h"
+#include "opdb/trace_plan.h"
 
 namespace neuroncheck::opdb {
 namespace {
@@ -307,7 +308,7 @@ void doubtHigherOrder(ModelAssessment& assessment, const Finding& finding) {
 
 ModelAssessment assessModel(const Model& model, const Target& target, const Database& database,
                             std::string_view today, ClaimEngine& engine,
-                            std::map<std::string, Evidence>& evidence) {
+                            std::map<std::string, Evidence>& evidence, const ModelTrace* trace) {
   ModelAssessment assessment;
   assessment.model = model.name;
   assessment.verdict = Verdict::Ready;
@@ -315,8 +316,14 @@ ModelAssessment assessModel(const Model& model, const Target& target, const Data
   const std::vector<AutocastRegion> regions = autocastRegions(model);
   const Layouts layouts(model, database);
   for (const OpUse& use : model.uses) {
-    assessment.uses.push_back(model.approximate ? claimOfName(use, database, engine)
-                                                : claimOnDevice(use, regions, layouts, engine));
+    const TracedCase* traced = trace == nullptr ? nullptr : trace->of(use.id);
+    if (model.approximate) {
+      assessment.uses.push_back(claimOfName(use, database, engine));
+    } else if (traced != nullptr && traced->notTraced.empty()) {
+      assessment.uses.push_back(engine.claim(use, *traced));
+    } else {
+      assessment.uses.push_back(claimOnDevice(use, regions, layouts, engine));
+    }
     doubtLayout(assessment.uses.back(), use);
     const UseClaim& claim = assessment.uses.back();
     ++assessment.counts[claim.claim];
@@ -324,6 +331,9 @@ ModelAssessment assessModel(const Model& model, const Target& target, const Data
   }
   assessment.notChecked = targetNotes(target, database);  // first: they concern every answer
   std::ranges::move(openInScript(model), std::back_inserter(assessment.notChecked));
+  if (trace != nullptr) {
+    std::ranges::move(openInTrace(model, *trace), std::back_inserter(assessment.notChecked));
+  }
   if (isPartlyRead(model)) {
     assessment.verdict = worst(assessment.verdict, Verdict::Unknown);
   }
@@ -386,13 +396,14 @@ Result<Target> resolveTarget(const Database& database, Target wanted) {
 }
 
 Assessment assess(const Inventory& inventory, const Target& target, const Database& database,
-                  std::string_view today) {
+                  std::string_view today, const std::vector<ModelTrace>& traces) {
   Assessment assessment;
   assessment.target = target;
   ClaimEngine engine(database, target, std::string(today));
-  for (const Model& model : inventory.models) {
-    assessment.models.push_back(
-        assessModel(model, target, database, today, engine, assessment.evidence));
+  for (std::size_t i = 0; i < inventory.models.size(); ++i) {
+    assessment.models.push_back(assessModel(inventory.models[i], target, database, today, engine,
+                                            assessment.evidence,
+                                            i < traces.size() ? &traces[i] : nullptr));
   }
   for (const auto& [id, evidence] : engine.evidence()) {
     assessment.evidence.emplace(id, evidence);

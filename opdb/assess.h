@@ -3,10 +3,12 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/assessment.h"
 #include "core/inventory.h"
 #include "core/result.h"
+#include "core/trace.h"
 #include "opdb/database.h"
 
 namespace neuroncheck::opdb {
@@ -17,9 +19,11 @@ namespace neuroncheck::opdb {
 [[nodiscard]] Result<Target> resolveTarget(const Database& database, Target wanted);
 
 /// Judges every use of every model against the database, and runs the rules over the whole
-/// inventory. `today` (ISO date) is what the ages of evidence are counted from. The rules are those
-/// of docs/verdicts.md.
+/// inventory. `today` (ISO date) is what the ages of evidence are counted from. `traces`, one for
+/// each model or none: a use whose case was dispatched is judged by what arrived at the backend.
+/// The rules are those of docs/verdicts.md.
 [[nodiscard]] Assessment assess(const Inventory& inventory, const Target& target,
-                                const Database& database, std::string_view today);
+                                const Database& database, std::string_view today,
+                                const std::vector<ModelTrace>& traces = {});
 
 }  // namespace neuroncheck::opdb

@@ -168,6 +168,7 @@ Result<ExpansionRow> readExpansion(std::string_view line, const CatalogueTable& 
   }
   row.always = mode == "always";
   NEURONCHECK_TRY(row.plumbing, flagMember(object, "plumbing"));
+  NEURONCHECK_TRY(row.truncated, flagMember(object, "truncated"));
   NEURONCHECK_TRY(row.condition, textMember(object, "condition", false));
   NEURONCHECK_TRY(row.onlyIf, textMember(object, "only_if", false));
   NEURONCHECK_TRY(row.source, textMember(object, "source", false));
@@ -188,6 +189,9 @@ Result<ExpansionRow> readExpansion(std::string_view line, const CatalogueTable& 
   }
   if (row.child.empty() != (row.times == "0")) {
     return refuse("a row without a child has the times \"0\", and only such a row");
+  }
+  if (row.child.empty() && row.truncated) {
+    return refuse("calls that end in an error before the first one say nothing");
   }
   dropUnreadable(row.condition, "condition", row, catalogue, note);
   dropUnreadable(row.onlyIf, "only_if", row, catalogue, note);

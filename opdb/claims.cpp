@@ -7,6 +7,7 @@
 
 #include "core/case_spec.h"
 #include "opdb/claims_engine.h"
+#include "opdb/claims_traced.h"
 
 namespace neuroncheck::opdb {
 namespace {
@@ -57,6 +58,9 @@ struct ClaimEngine::Impl {
         fmt::format("made on a CPU: {} is judged as aten::native_dropout", use.op.str()));
     return judgement;
   }
+
+  /// A judgement with confidence, age and cases.
+  [[nodiscard]] UseClaim rated(const OpUse& use, Judgement judgement) const;
 };
 
 ClaimEngine::ClaimEngine(const Database& database, Target target, std::string today)
@@ -64,12 +68,17 @@ ClaimEngine::ClaimEngine(const Database& database, Target target, std::string to
 
 ClaimEngine::~ClaimEngine() = default;
 
-UseClaim ClaimEngine::claim(const OpUse& use) {
-  Judgement judgement = impl_->judge(use);
+UseClaim ClaimEngine::claim(const OpUse& use) { return impl_->rated(use, impl_->judge(use)); }
+
+UseClaim ClaimEngine::claim(const OpUse& use, const TracedCase& traced) {
+  return impl_->rated(use, judgeTraced(impl_->rules, use, traced));
+}
+
+UseClaim ClaimEngine::Impl::rated(const OpUse& use, Judgement judgement) const {
   UseClaim claim;
   claim.use = use.id;
   claim.claim = judgement.claim;
-  impl_->rules.evidence().rate(claim, judgement.used);
+  rules.evidence().rate(claim, judgement.used);
   claim.reason = std::move(judgement.reason);
   claim.decidedBy = std::move(judgement.decidedBy);
   claim.remedy = std::move(judgement.remedy);

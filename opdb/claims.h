@@ -9,6 +9,7 @@
 
 #include "core/assessment.h"
 #include "core/inventory.h"
+#include "core/trace.h"
 #include "opdb/database.h"
 
 namespace neuroncheck::opdb {
@@ -25,6 +26,8 @@ class ClaimEngine {
   ~ClaimEngine();
 
   [[nodiscard]] UseClaim claim(const OpUse& use);
+  /// The same from what its case was seen to ask the device for; `traced.notTraced` must be empty.
+  [[nodiscard]] UseClaim claim(const OpUse& use, const TracedCase& traced);
   /// Evidence of every claim given so far, by Evidence::id.
   [[nodiscard]] const std::map<std::string, Evidence>& evidence() const;
 

@@ -20,6 +20,19 @@ constexpr std::string_view kDecomposeRemedy =
     "Run ep = ep.run_decompositions() on the exported program, save it and check it again: its "
     "parts are then judged one by one.";
 
+/// Whether the catalogue knows the first calls of the operator only. An out= overload that torch
+/// derives calls its functional form and copies: nothing else can follow.
+bool isCutOff(const OpInfo& info, const Database& database) {
+  const std::vector<ExpansionRow>& rows = database.expansions(info.schema.name);
+  const bool derivedOut =
+      info.schema.isOut() && std::ranges::any_of(rows, [&info](const ExpansionRow& row) {
+        const auto child = OpName::parse(row.child);
+        return child && child->base == info.schema.name.base;
+      });
+  return !derivedOut &&
+         std::ranges::any_of(rows, [](const ExpansionRow& row) { return row.truncated; });
+}
+
 std::string importRemedy(const OpName& op) {
   return fmt::format(
       "Import the vendor's operator table or a probe of a device (db import), which can say what "
@@ -185,6 +198,13 @@ Judgement RuleEngine::judgeComposite(const OpName& op, const OpInfo& info,
   }
   Judgement judgement = combine(op, judgeParts(op, expansions, context));
   const std::string id = book_.addExpansion(op, database_.expansions(op).front().source);
+  if (bucket(judgement.claim) < bucket(Claim::Unknown) && isCutOff(info, database_)) {
+    judgement.claim = Claim::Unknown;
+    judgement.reason = fmt::format(
+        "The recorded calls of {} end in an error: what it calls after them is not known.",
+        op.str());
+    judgement.remedy = "Look at what it really calls with --trace.";
+  }
   addUnique(judgement.used, id);
   if (severity(judgement.claim) >= severity(Claim::Depends) &&
       std::ranges::find(kRecurrent, op.base) != kRecurrent.end()) {

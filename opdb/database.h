@@ -81,6 +81,7 @@ struct ExpansionRow {
       argsJson;  ///< child argument -> {"parent": ..} | {"const": ..} | {"derived": {..}} | null
   std::int64_t samples = 0;
   std::string source;
+  bool truncated = false;  ///< every sample ended in an error: there may be more calls
 };
 
 struct FeatureRow {

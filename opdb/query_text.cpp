@@ -72,6 +72,7 @@ std::string expansionText(const std::vector<ExpansionNode>& nodes, int depth) {
       out += fmt::format(", where {}", row.condition);
     }
     out += row.plumbing ? " (allocation or metadata)" : "";
+    out += row.truncated ? " (recorded up to an error)" : "";
     out += node.cut ? " ...\n" : "\n";
     out += expansionText(node.children, depth + 1);
   }

@@ -166,6 +166,8 @@ def row(op, child, entries, samples, plumbing):
 def rows_of(op, all_entries, plumbing):
     entries, samples = usable(all_entries)
     children = sorted({c["op"] for e in entries for c in e[0]["calls"]})
+    if not children and all(e[0]["raised"] for e in entries):
+        return  # refused before its first call: nothing was seen
     if not children:
         yield {
             "op": op, "child": None, "times": "0", "mode": "always", "condition": None, "args": {},

@@ -99,6 +99,12 @@ class Catalogue(unittest.TestCase):
         for op, rows in self.by_op.items():
             self.assertTrue(None not in rows or len(rows) == 1, op)
 
+    def test_samples_that_were_refused_are_no_row_of_nothing(self):
+        for op, rows in self.by_op.items():
+            self.assertFalse(None in rows and rows[None].get("truncated"), op)
+        for op in ("aten::conv_tbc", "aten::_upsample_bicubic2d_aa.vec", "aten::float_power_.Scalar", "aten::scatter_.value_reduce"):
+            self.assertNotIn(None, self.by_op.get(op, {}), op)
+
     def test_only_composites_expand(self):
         for op in self.by_op:
             self.assertIn(self.ops.get(op, {}).get("dispatch_class"), ("ceanf", "cea", "cia"), op)

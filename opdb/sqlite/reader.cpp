@@ -186,10 +186,11 @@ std::vector<SupportRow> Reader::allSupport() {
 }
 
 std::vector<ExpansionRow> Reader::expansions(const std::string& op) {
-  SQLite::Statement& query = prepared(expansions_,
-                                      "SELECT op, child, times, always, plumbing, condition, "
-                                      "only_if, args, samples, source FROM expansion WHERE op = ? "
-                                      "ORDER BY id");
+  SQLite::Statement& query =
+      prepared(expansions_,
+               "SELECT op, child, times, always, plumbing, condition, "
+               "only_if, args, samples, source, truncated FROM expansion WHERE op = ? "
+               "ORDER BY id");
   query.bind(1, op);
   std::vector<ExpansionRow> rows;
   while (query.executeStep()) {
@@ -204,6 +205,7 @@ std::vector<ExpansionRow> Reader::expansions(const std::string& op) {
     row.argsJson = text(query, 7);
     row.samples = query.getColumn(8).getInt64();
     row.source = text(query, 9);
+    row.truncated = flag(query, 10);
     rows.push_back(std::move(row));
   }
   return rows;

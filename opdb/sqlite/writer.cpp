@@ -99,9 +99,10 @@ void Writer::insert(const ExpansionRow& row) {
   SQLite::Statement& statement = prepared(
       insertExpansion_,
       "INSERT INTO expansion (op, child, times, always, plumbing, condition, only_if, args, "
-      "samples, source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      "samples, source, truncated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   Binder(statement) << row.op << row.child << row.times << row.always << row.plumbing
-                    << row.condition << row.onlyIf << row.argsJson << row.samples << row.source;
+                    << row.condition << row.onlyIf << row.argsJson << row.samples << row.source
+                    << row.truncated;
   statement.exec();
 }
 

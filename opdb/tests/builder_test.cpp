@@ -140,6 +140,8 @@ TEST(Builder, ChecksExpansions) {
       "\n"
       R"({"op":"aten::gelu","child":"aten::mm","times":"1","mode":"sometimes","condition":"x == 1","only_if":"y == 1"})"
       "\n"
+      R"({"op":"aten::gelu","child":null,"times":"0","mode":"always","truncated":true})"
+      "\n"
       R"({"op":"aten::gelu","child":"aten::mm","times":"1","mode":"often"})"
       "\n");
   const auto built = buildDatabase(inputs, folder / "operators.db");
@@ -150,8 +152,9 @@ TEST(Builder, ChecksExpansions) {
   EXPECT_THAT(built->notes[1], HasSubstr("no argument 'nothing'"));
   EXPECT_THAT(built->notes[2], HasSubstr("condition 'x == 1': "));
   EXPECT_THAT(built->notes[2], HasSubstr("only_if 'y == 1': "));
-  ASSERT_THAT(built->problems, SizeIs(1));
-  EXPECT_THAT(built->problems[0], HasSubstr("mode 'often'"));
+  ASSERT_THAT(built->problems, SizeIs(2));
+  EXPECT_THAT(built->problems[0], HasSubstr("say nothing"));
+  EXPECT_THAT(built->problems[1], HasSubstr("mode 'often'"));
   const Database database = openSmall(folder / "operators.db");
   EXPECT_EQ(database.expansions(op("aten::relu")).at(0).child, "");
   const auto& gelu = database.expansions(op("aten::gelu"));

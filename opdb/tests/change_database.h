@@ -14,7 +14,9 @@ inline void change(const std::string& path, const char* sql) {
 
 /// Takes back what the migrations after the first did.
 inline void makeSchema1(const std::string& path) {
-  change(path, "ALTER TABLE expansion DROP COLUMN only_if; PRAGMA user_version = 1");
+  change(path,
+         "ALTER TABLE expansion DROP COLUMN only_if; "
+         "ALTER TABLE expansion DROP COLUMN truncated; PRAGMA user_version = 1");
 }
 
 }  // namespace neuroncheck::opdb

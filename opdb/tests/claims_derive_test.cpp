@@ -197,6 +197,20 @@ TEST(Composite, WithoutAnExpansionIsUnknown) {
   EXPECT_THAT(claim.remedy, HasSubstr("run_decompositions"));
 }
 
+TEST(Composite, WhoseSamplesEndInAnErrorIsUnknownUnlessItIsRefused) {
+  const OpUse cut = use("aten::square_", {{.name = "self", .value = f32({2})}});
+  const TestDatabase ready({complete("aten::relu")});
+  const UseClaim claim = claimOf(ready, "1.0", cut);
+  EXPECT_EQ(claim.claim, Claim::Unknown);
+  EXPECT_THAT(claim.reason, HasSubstr("end in an error"));
+  EXPECT_THAT(claim.remedy, HasSubstr("--trace"));
+  // What comes after cannot make a refusal better.
+  Row row = complete("aten::relu");
+  row.status = "unsupported";
+  const TestDatabase refused({row});
+  EXPECT_EQ(claimOf(refused, "1.0", cut).claim, Claim::Unsupported);
+}
+
 TEST(Composite, ThatCallsNothingIsNoDeviceWork) {
   const TestDatabase database({});
   EXPECT_EQ(claimOf(database, "2.0", use("aten::cosine_similarity", {})).claim,

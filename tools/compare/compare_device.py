@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares claims for one release with what a recording backend saw when the same graphs ran.
 
-usage: compare_device.py FOLDER [--program ./neuron-check] [--release 0.1.0-pre] [--minimum 99] [-v]
+usage: compare_device.py FOLDER [--program ./neuron-check] [--release 0.1.0-pre] [--minimum 99] [--trace] [-v]
 
 Every FILE.device.oracle.json in FOLDER lists the nodes of FILE in execution order, with the operators below each that arrived at a
 backend whose kernels are the release's native rows. What the arrivals imply is compared with the claim of the same use:
@@ -61,8 +61,9 @@ class Release:
         return "view" if set(arrivals) <= VIEWS else "native"
 
 
-def report_of(program, release, path):
+def report_of(program, release, path, trace=False):
     command = [program, str(path), "--release", release, "--mode", "eager", "--format", "json", "--fail-on", "none"]
+    command += ["--trace"] if trace else []
     done = subprocess.run(command, capture_output=True, check=False)
     try:
         return json.loads(done.stdout)
@@ -137,6 +138,7 @@ def arguments():
     parser.add_argument("--support", default=str(ROOT / "datasets/support/support-matrix.csv"))
     parser.add_argument("--ops", default=str(ROOT / "datasets/catalogue/torch-2.13.0/ops.jsonl"))
     parser.add_argument("--minimum", type=float, default=99.0, help="per cent of nodes that must agree")
+    parser.add_argument("--trace", action="store_true", help="claims with --trace")
     parser.add_argument("-v", "--verbose", action="store_true", help="one line for each file")
     return parser.parse_args()
 
@@ -148,7 +150,7 @@ def main():
     oracles = sorted(options.folder.glob("*.device.oracle.json"))
     for path in oracles:
         model_file = path.with_name(path.name.removesuffix(".device.oracle.json"))
-        report = report_of(options.program, options.release, model_file)
+        report = report_of(options.program, options.release, model_file, options.trace)
         before = sum(total.values()), sum(agreed.values())
         for model, oracle in json.loads(path.read_text(encoding="utf-8"))["models"].items():
             recorded += len(oracle["nodes"]) + bool(oracle.get("error"))
