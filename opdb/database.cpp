@@ -4,6 +4,7 @@
 #include <exception>
 #include <functional>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -82,14 +83,15 @@ const OpInfo* Database::find(const OpName& name) const {
   if (const auto cached = impl_->ops.find(name); cached != impl_->ops.end()) {
     return cached->second.get();
   }
-  std::unique_ptr<OpInfo> info = impl_->guarded([&]() -> std::unique_ptr<OpInfo> {
-    auto read = impl_->reader.op(name.str());
-    if (!read) {
-      impl_->note(read.error().text());
-      return nullptr;
+  std::optional<OpInfo> read = impl_->guarded([&]() -> std::optional<OpInfo> {
+    auto found = impl_->reader.op(name.str());
+    if (!found) {
+      impl_->note(found.error().text());
+      return std::nullopt;
     }
-    return *read ? std::make_unique<OpInfo>(**std::move(read)) : nullptr;
+    return *std::move(found);
   });
+  auto info = read ? std::make_unique<OpInfo>(*std::move(read)) : nullptr;
   return impl_->ops.emplace(name, std::move(info)).first->second.get();
 }
 

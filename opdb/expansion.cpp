@@ -266,6 +266,7 @@ std::optional<ArgumentFacts> extendedFacts(const PassedOn& passed, const Argumen
     return std::nullopt;
   }
   std::vector<SymIntValue> numbers;
+  numbers.reserve(passed.before.size() + list->size());
   for (const std::int64_t number : passed.before) {
     numbers.push_back({.value = SymInt(number), .name = {}});
   }

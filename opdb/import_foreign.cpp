@@ -211,6 +211,7 @@ std::string describe(const Table& table, const Columns& columns) {
     return column ? fmt::format("'{}'", table.header[*column]) : std::string("none");
   };
   std::vector<std::string> notes;
+  notes.reserve(columns.caveats.size() + 1);
   for (const std::size_t column : columns.caveats) {
     notes.push_back(word(column));
   }

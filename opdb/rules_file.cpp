@@ -32,6 +32,7 @@ class FileFindings {
       newerSchema(model);
     }
     std::vector<Finding> out;
+    out.reserve(findings_.size());
     for (auto& [id, finding] : findings_) {
       out.push_back(std::move(finding));
     }
