@@ -39,6 +39,7 @@ std::vector<Row> rowsOf(const Model& model) {
     }
   }
   std::vector<Row> out;
+  out.reserve(rows.size());
   for (auto& [key, row] : rows) {
     out.push_back(std::move(row));
   }
@@ -124,6 +125,7 @@ void writeTensors(TerminalPage& page, const Checkpoint& checkpoint) {
   for (std::size_t i = 0; i < shown; ++i) {
     const CheckpointTensor& tensor = checkpoint.tensors[i];
     std::vector<std::string> sizes;
+    sizes.reserve(tensor.spec.sizes.size());
     for (const SymInt& size : tensor.spec.sizes) {
       sizes.push_back(size.str());
     }

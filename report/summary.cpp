@@ -149,6 +149,7 @@ std::vector<OperatorRow> operatorRows(const ModelView& view) {
     }
   }
   std::vector<OperatorRow> out;
+  out.reserve(rows.size());
   for (auto& [key, row] : rows) {
     out.push_back(std::move(row));
   }

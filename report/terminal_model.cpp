@@ -72,7 +72,7 @@ void writeVerdict(TerminalPage& page, const RunRecord& record, const ModelView& 
                         counted(operators, "operator", "operators")));
   for (const auto& [count, words] : verdictParts(view)) {
     const std::string number = std::to_string(count);
-    page.paragraph(number.size() < 8 ? 8 - number.size() : 0, number + " " + words,
+    page.paragraph(number.size() < 8 ? 8 - number.size() : 0, fmt::format("{} {}", number, words),
                    number.size() + 1);
   }
   if (const std::size_t errors = errorCount(view); errors > 0) {

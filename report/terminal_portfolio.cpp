@@ -91,7 +91,7 @@ std::string commonFolder(const std::vector<ModelView>& views) {
 struct ModelTable {
   static constexpr std::size_t kVerdict = 18;
   static constexpr std::size_t kWeakest = 13;
-  static constexpr std::size_t kNumbers = 4 * 5;
+  static constexpr std::size_t kNumbers = 4UL * 5;
   std::size_t label = 5;
   bool narrow = false;  ///< the evidence has no column of its own
 
