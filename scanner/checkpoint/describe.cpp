@@ -50,6 +50,7 @@ std::string dtypesText(const Checkpoint& checkpoint) {
     ++counts[name(tensor.spec.dtype)];
   }
   std::vector<std::pair<std::size_t, std::string_view>> sorted;
+  sorted.reserve(counts.size());
   for (const auto& [dtype, count] : counts) {
     sorted.emplace_back(count, dtype);
   }
@@ -92,6 +93,7 @@ std::string describe(const Checkpoint& checkpoint) {
   }
   if (!checkpoint.impliedOps.empty()) {
     std::vector<std::string> ops;
+    ops.reserve(checkpoint.impliedOps.size());
     for (const auto& [op, count] : checkpoint.impliedOps) {
       ops.push_back(fmt::format("{} x{}", op, count));
     }

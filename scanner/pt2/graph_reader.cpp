@@ -12,18 +12,18 @@ constexpr Fields<8>::Names kGraph = {
     "inputs",          "outputs",           "nodes",           "tensor_values", "sym_int_values",
     "sym_bool_values", "custom_obj_values", "sym_float_values"};
 enum GraphField : std::size_t {
-  kInputs,
-  kOutputs,
-  kNodes,
-  kTensorValues,
-  kSymInts,
-  kSymBools,
-  kObjects,
-  kSymFloats
+  GraphInputs,
+  GraphOutputs,
+  GraphNodes,
+  GraphTensorValues,
+  GraphSymInts,
+  GraphSymBools,
+  GraphObjects,
+  GraphSymFloats
 };
 
 constexpr Fields<5>::Names kNode = {"target", "inputs", "outputs", "metadata", "name"};
-enum NodeField : std::size_t { kTarget, kNodeInputs, kNodeOutputs, kMetadata, kName };
+enum NodeField : std::size_t { NodeTarget, NodeInputs, NodeOutputs, NodeMetadata, NodeName };
 
 constexpr Fields<2>::Names kArgument = {"name", "arg"};
 constexpr Fields<2>::Names kMetadataFields = {"stack_trace", "nn_module_stack"};
@@ -96,19 +96,19 @@ GraphReader::GraphReader(ModelContext& context, GraphPlace place)
 Result<void> GraphReader::read(Json graph) {
   NEURONCHECK_TRY(const auto fields, Fields<8>::read(graph, kGraph, "graph"));
   constexpr std::array<std::pair<std::size_t, ValueKind>, 5> kMaps = {
-      {{kTensorValues, ValueKind::Tensor},
-       {kSymInts, ValueKind::SymInt},
-       {kSymBools, ValueKind::SymBool},
-       {kSymFloats, ValueKind::SymFloat},
-       {kObjects, ValueKind::Object}}};
+      {{GraphTensorValues, ValueKind::Tensor},
+       {GraphSymInts, ValueKind::SymInt},
+       {GraphSymBools, ValueKind::SymBool},
+       {GraphSymFloats, ValueKind::SymFloat},
+       {GraphObjects, ValueKind::Object}}};
   for (const auto& [field, kind] : kMaps) {
     if (fields.has(field)) {
       NEURONCHECK_TRY_VOID(table_.load(kind, fields[field], context_.values));
     }
   }
-  NEURONCHECK_TRY(const Json inputs, fields.need(kInputs, kGraph, "graph"));
+  NEURONCHECK_TRY(const Json inputs, fields.need(GraphInputs, kGraph, "graph"));
   NEURONCHECK_TRY(inputs_, readList(inputs, "graph input", Access::Define));
-  NEURONCHECK_TRY(const Json nodesField, fields.need(kNodes, kGraph, "graph"));
+  NEURONCHECK_TRY(const Json nodesField, fields.need(GraphNodes, kGraph, "graph"));
   NEURONCHECK_TRY(const simdjson::dom::array nodes, asArray(nodesField, "nodes"));
   if (place_.path.empty()) {
     context_.model.uses.reserve(nodes.size() + nodes.size() / 4);  // subgraphs come on top
@@ -117,7 +117,7 @@ Result<void> GraphReader::read(Json graph) {
   for (const Json node : nodes) {
     NEURONCHECK_TRY_VOID(readNode(node, index++));
   }
-  NEURONCHECK_TRY(const Json outputs, fields.need(kOutputs, kGraph, "graph"));
+  NEURONCHECK_TRY(const Json outputs, fields.need(GraphOutputs, kGraph, "graph"));
   NEURONCHECK_TRY(outputs_, readList(outputs, "graph output", Access::Read));
   markUnused();
   return {};
@@ -144,16 +144,16 @@ Result<void> GraphReader::readNode(Json value, std::size_t index) {
   Node node;
   const auto body = [&]() -> Result<void> {
     NEURONCHECK_TRY(const auto fields, Fields<5>::read(value, kNode, "node"));
-    if (fields.has(kName)) {
-      NEURONCHECK_TRY(node.name, asString(fields[kName], "name"));
+    if (fields.has(NodeName)) {
+      NEURONCHECK_TRY(node.name, asString(fields[NodeName], "name"));
     }
-    NEURONCHECK_TRY(const Json target, fields.need(kTarget, kNode, "node"));
+    NEURONCHECK_TRY(const Json target, fields.need(NodeTarget, kNode, "node"));
     NEURONCHECK_TRY(node.target, asString(target, "target"));
-    NEURONCHECK_TRY(node.inputs, fields.need(kNodeInputs, kNode, "node"));
-    NEURONCHECK_TRY(node.outputs, fields.need(kNodeOutputs, kNode, "node"));
-    if (fields.has(kMetadata)) {
+    NEURONCHECK_TRY(node.inputs, fields.need(NodeInputs, kNode, "node"));
+    NEURONCHECK_TRY(node.outputs, fields.need(NodeOutputs, kNode, "node"));
+    if (fields.has(NodeMetadata)) {
       NEURONCHECK_TRY(const auto metadata,
-                      Fields<2>::read(fields[kMetadata], kMetadataFields, "metadata"));
+                      Fields<2>::read(fields[NodeMetadata], kMetadataFields, "metadata"));
       if (metadata.has(0)) {
         NEURONCHECK_TRY(const std::string_view text, asString(metadata[0], "stack_trace"));
         if (text != context_.lastTrace) {

@@ -15,14 +15,14 @@ constexpr Fields<8>::Names kProgram = {"graph_module",   "opset_version", "range
                                        "schema_version", "verifiers",     "torch_version",
                                        "guards_code",    "dialect"};
 enum ProgramField : std::size_t {
-  kGraphModule,
-  kOpset,
-  kRanges,
-  kVersion,
-  kVerifiers,
-  kTorchVersion,
-  kGuards,
-  kDialect
+  ProgramGraphModule,
+  ProgramOpset,
+  ProgramRanges,
+  ProgramVersion,
+  ProgramVerifiers,
+  ProgramTorchVersion,
+  ProgramGuards,
+  ProgramDialect
 };
 constexpr Fields<2>::Names kModule = {"graph", "signature"};
 constexpr Fields<2>::Names kVersionFields = {"major", "minor"};
@@ -41,7 +41,7 @@ Result<std::vector<std::string>> stringList(Json value, std::string_view what) {
 /// The schema version must be one this reader understands: a wrong guess would be a wrong
 /// inventory.
 Result<void> readVersion(const Fields<8>& program, Model& model, Notes& notes) {
-  NEURONCHECK_TRY(const Json version, program.need(kVersion, kProgram, "the program"));
+  NEURONCHECK_TRY(const Json version, program.need(ProgramVersion, kProgram, "the program"));
   if (version.is_int64()) {  // before 2.3 the version was one number
     NEURONCHECK_TRY(model.schemaMajor, asInt(version, "schema_version"));
   } else {
@@ -109,29 +109,30 @@ std::string dialectOf(const Model& model, std::string_view oldField) {
 
 /// Everything beside the graph.
 Result<void> readFacts(const Fields<8>& program, Model& model) {
-  if (program.has(kOpset)) {
-    NEURONCHECK_TRY(const simdjson::dom::object opset, asObject(program[kOpset], "opset_version"));
+  if (program.has(ProgramOpset)) {
+    NEURONCHECK_TRY(const simdjson::dom::object opset,
+                    asObject(program[ProgramOpset], "opset_version"));
     for (const simdjson::dom::key_value_pair pair : opset) {
       NEURONCHECK_TRY(model.opsetVersion[std::string(pair.key)],
                       asInt(pair.value, "opset_version"));
     }
   }
-  if (program.has(kRanges)) {
-    NEURONCHECK_TRY_VOID(readRanges(program[kRanges], model));
+  if (program.has(ProgramRanges)) {
+    NEURONCHECK_TRY_VOID(readRanges(program[ProgramRanges], model));
   }
-  if (program.has(kVerifiers)) {
-    NEURONCHECK_TRY(model.verifiers, stringList(program[kVerifiers], "verifiers"));
+  if (program.has(ProgramVerifiers)) {
+    NEURONCHECK_TRY(model.verifiers, stringList(program[ProgramVerifiers], "verifiers"));
   }
-  if (program.has(kGuards)) {
-    NEURONCHECK_TRY(model.guards, stringList(program[kGuards], "guards_code"));
+  if (program.has(ProgramGuards)) {
+    NEURONCHECK_TRY(model.guards, stringList(program[ProgramGuards], "guards_code"));
   }
   model.torchVersion = "<=2.4";  // the schema's own default
-  if (program.has(kTorchVersion)) {
-    NEURONCHECK_TRY(model.torchVersion, asString(program[kTorchVersion], "torch_version"));
+  if (program.has(ProgramTorchVersion)) {
+    NEURONCHECK_TRY(model.torchVersion, asString(program[ProgramTorchVersion], "torch_version"));
   }
   std::string_view dialect;
-  if (program.has(kDialect)) {
-    NEURONCHECK_TRY(dialect, asString(program[kDialect], "dialect"));
+  if (program.has(ProgramDialect)) {
+    NEURONCHECK_TRY(dialect, asString(program[ProgramDialect], "dialect"));
   }
   model.dialect = dialectOf(model, dialect);
   return {};
@@ -149,7 +150,8 @@ Result<Model> readModel(const PaddedBytes& json, std::string_view name, const Sc
   NEURONCHECK_TRY(const auto program, Fields<8>::read(document.root(), kProgram, "the program"));
   NEURONCHECK_TRY_VOID(readVersion(program, model, context.notes));
   NEURONCHECK_TRY_VOID(readFacts(program, model));
-  NEURONCHECK_TRY(const Json moduleField, program.need(kGraphModule, kProgram, "the program"));
+  NEURONCHECK_TRY(const Json moduleField,
+                  program.need(ProgramGraphModule, kProgram, "the program"));
   NEURONCHECK_TRY(const auto module, Fields<2>::read(moduleField, kModule, "graph_module"));
   NEURONCHECK_TRY(const Json graph, module.need(0, kModule, "graph_module"));
   GraphReader reader(context, GraphPlace{});

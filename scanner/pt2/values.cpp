@@ -9,13 +9,13 @@ namespace {
 constexpr Fields<7>::Names kTensorMeta = {"dtype",   "sizes",          "requires_grad", "device",
                                           "strides", "storage_offset", "layout"};
 enum TensorMetaField : std::size_t {
-  kDtype,
-  kSizes,
-  kRequiresGrad,
-  kDevice,
-  kStrides,
-  kOffset,
-  kLayout
+  MetaDtype,
+  MetaSizes,
+  MetaRequiresGrad,
+  MetaDevice,
+  MetaStrides,
+  MetaOffset,
+  MetaLayout
 };
 
 constexpr Fields<2>::Names kExpr = {"expr_str", "hint"};
@@ -204,29 +204,29 @@ Result<DType> ValueReader::dtype(Json value) {
 
 Result<void> ValueReader::tensorMeta(Json meta, TensorSpec& spec) {
   NEURONCHECK_TRY(const auto fields, Fields<7>::read(meta, kTensorMeta, "tensor metadata"));
-  NEURONCHECK_TRY(const Json dtypeField, fields.need(kDtype, kTensorMeta, "tensor metadata"));
+  NEURONCHECK_TRY(const Json dtypeField, fields.need(MetaDtype, kTensorMeta, "tensor metadata"));
   NEURONCHECK_TRY(spec.dtype, dtype(dtypeField));
-  NEURONCHECK_TRY(const Json sizes, fields.need(kSizes, kTensorMeta, "tensor metadata"));
+  NEURONCHECK_TRY(const Json sizes, fields.need(MetaSizes, kTensorMeta, "tensor metadata"));
   NEURONCHECK_TRY_VOID(symInts(sizes, "size", spec.sizes));
-  if (fields.has(kStrides)) {
-    NEURONCHECK_TRY_VOID(symInts(fields[kStrides], "stride", spec.strides));
+  if (fields.has(MetaStrides)) {
+    NEURONCHECK_TRY_VOID(symInts(fields[MetaStrides], "stride", spec.strides));
     if (!spec.strides.empty() && spec.strides.size() != spec.sizes.size()) {
       return inputError(
           fmt::format("{} sizes but {} strides", spec.sizes.size(), spec.strides.size()));
     }
   }
-  if (fields.has(kOffset)) {
-    NEURONCHECK_TRY_VOID(symInt(fields[kOffset], spec.storageOffset));
+  if (fields.has(MetaOffset)) {
+    NEURONCHECK_TRY_VOID(symInt(fields[MetaOffset], spec.storageOffset));
     NEURONCHECK_TRY_VOID(checkNotNegative(spec.storageOffset, "storage_offset"));
   }
-  if (fields.has(kRequiresGrad)) {
-    NEURONCHECK_TRY(spec.requiresGrad, asBool(fields[kRequiresGrad], "requires_grad"));
+  if (fields.has(MetaRequiresGrad)) {
+    NEURONCHECK_TRY(spec.requiresGrad, asBool(fields[MetaRequiresGrad], "requires_grad"));
   }
-  if (fields.has(kLayout)) {
-    NEURONCHECK_TRY(const std::int64_t layout, asInt(fields[kLayout], "layout"));
+  if (fields.has(MetaLayout)) {
+    NEURONCHECK_TRY(const std::int64_t layout, asInt(fields[MetaLayout], "layout"));
     spec.layout = layoutFromExportCode(layout);
   }
-  NEURONCHECK_TRY(const Json deviceField, fields.need(kDevice, kTensorMeta, "tensor metadata"));
+  NEURONCHECK_TRY(const Json deviceField, fields.need(MetaDevice, kTensorMeta, "tensor metadata"));
   NEURONCHECK_TRY(spec.device, device(deviceField));
   if (deviceTypes_.empty() || spec.device.type != lastDeviceType_) {
     deviceTypes_.insert(spec.device.type);
