@@ -48,11 +48,12 @@ nc_unpack_without_root() {
   command -v apt-get >/dev/null || nc_die "these Debian packages are needed and apt-get is absent: $*"
   local options=(-o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o Debug::NoLocking=1 -qq)
   nc_say "no root: unpacking into build/deps: $*"
-  {
+  # In a shell of its own: the caller's folder stays what it was, for it is where the names of its files begin.
+  (
     apt-get "${options[@]}" update
     wanted=$(apt-get "${options[@]}" install --no-install-recommends --print-uris -y "$@" | sed -n "s/^'[^']*' \([^_]*\)_.*/\1/p")
     cd "$apt/cache/archives" && apt-get "${options[@]}" download $wanted && for deb in ./*.deb; do dpkg -x "$deb" "$deps"; done
-  } >"$log" 2>&1 || { tail -5 "$log" >&2; nc_die "could not unpack: $* (log: build/install.log). As root: apt-get install $*"; }
+  ) >"$log" 2>&1 || { tail -5 "$log" >&2; nc_die "could not unpack: $* (log: build/install.log). As root: apt-get install $*"; }
   rm -rf "$apt"
   touch "$deps/.complete"
 }
