@@ -97,6 +97,33 @@ nc_covered() {
   for package in $1; do grep -qx "$package" "$NC_ROOT/build/deps/.packages" || return 1; done
 }
 
+# Remembers the `torch` folder of an installed torch 2.13, to be built against; fails when it is none.
+nc_use_torch() {
+  local folder
+  folder=$(cd "$1" 2>/dev/null && pwd) || return 1
+  grep -q "__version__.*2\.13\." "$folder/version.py" 2>/dev/null || return 1
+  [ -e "$folder/lib/libtorch_cpu.so" ] && [ -e "$folder/include/torch/library.h" ] || return 1
+  mkdir -p "$NC_ROOT/build"
+  printf '%s\n' "$folder" >"$NC_ROOT/build/torch-root"
+}
+
+# Fetches torch 2.13 into build/torch, once. Fails when pip is absent or cannot get it.
+nc_get_torch() {
+  local venv="$NC_ROOT/build/torch" log="$NC_ROOT/build/torch.log"
+  if [ -e "$NC_ROOT/build/torch-root" ]; then
+    nc_use_torch "$(cat "$NC_ROOT/build/torch-root")" && return 0
+    rm -f "$NC_ROOT/build/torch-root"
+  fi
+  mkdir -p "$NC_ROOT/build"
+  python3 -m pip --version >/dev/null 2>&1 || (nc_need "python3-pip") || return 1
+  nc_say "fetching torch 2.13 into build/torch (once)"
+  {
+    python3 -m venv --without-pip "$venv" &&
+      python3 -m pip --python "$venv/bin/python3" install --disable-pip-version-check "torch==2.13.0"
+  } >"$log" 2>&1 || return 1
+  nc_use_torch "$(echo "$venv"/lib/python3*/site-packages/torch)"
+}
+
 # nc_build <preset> [targets...]: configures once, then builds; says so when it takes more than a moment.
 nc_build() {
   local preset=$1 log="$NC_ROOT/build/$1.log"
@@ -104,9 +131,15 @@ nc_build() {
   mkdir -p "$NC_ROOT/build" 2>/dev/null || nc_die "cannot write to $NC_ROOT/build: clone to a folder of your own"
   # A user without a home has no place for ccache's files.
   mkdir -p "${CCACHE_DIR:-${HOME:-/nonexistent}/.cache/ccache}" 2>/dev/null || export CCACHE_DISABLE=1
-  if [ ! -e "$NC_ROOT/build/$preset/build.ninja" ]; then
+  local torch=off
+  # Sanitizers would need a libtorch that was built with them.
+  [ "$preset" = asan ] || [ "$preset" = tsan ] || [ ! -e "$NC_ROOT/build/torch-root" ] || torch=$(cat "$NC_ROOT/build/torch-root")
+  if [ ! -e "$NC_ROOT/build/$preset/build.ninja" ] || [ "$(cat "$NC_ROOT/build/$preset/.torch" 2>/dev/null || echo off)" != "$torch" ]; then
     nc_say "configuring build/$preset (once)"
-    (cd "$NC_ROOT" && cmake --preset "$preset") >"$log" 2>&1 || { tail -20 "$log" >&2; nc_die "cmake failed (log: build/$preset.log)"; }
+    local flags=(-DNEURONCHECK_WITH_TORCH=OFF)
+    [ "$torch" = off ] || flags=(-DNEURONCHECK_WITH_TORCH=ON "-DTORCH_ROOT=$torch")
+    (cd "$NC_ROOT" && cmake --preset "$preset" "${flags[@]}") >"$log" 2>&1 || { tail -20 "$log" >&2; nc_die "cmake failed (log: build/$preset.log)"; }
+    printf '%s\n' "$torch" >"$NC_ROOT/build/$preset/.torch"
   fi
   if [ -t 2 ]; then
     ninja -C "$NC_ROOT/build/$preset" "$@" 2>&1 | tee "$log" | nc_show_progress
