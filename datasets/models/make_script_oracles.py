@@ -17,7 +17,7 @@ import sys
 import maker  # first: it quiets torch
 import torch
 
-HOSTILE = {"ts_writes.pt", "ts_endless.pt", "ts_hungry.pt"}
+HOSTILE = {"ts_version_999.pt", "ts_writes.pt", "ts_endless.pt", "ts_hungry.pt"}
 GUESSED = {"ts_custom.pt"}  # result types of its operators cannot be told from the file
 PATTERN = re.compile(r"^(ts_.*\.pt|.*\.ptl)$")
 

@@ -99,6 +99,8 @@ def scripted_old(load_source):
         names = [n for n in names if ".data/" not in n]
         records = [rawzip.Record(n, b"3\n" if n.endswith("/version") else z.read(n)) for n in names]
     rawzip.write("ts_torch_1.pt", records)
+    newer = [rawzip.Record(r.name, b"999\n") if r.name.endswith("/version") else r for r in records]
+    rawzip.write("ts_version_999.pt", newer)
     os.unlink("new.pt")
 
 
