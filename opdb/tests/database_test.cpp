@@ -120,7 +120,7 @@ TEST(Database, RefusesANewerSchemaNamingBoth) {
   const TemporaryFolder folder;
   const std::string path = buildSmall(folder);
   change(path, "PRAGMA user_version = 7");
-  EXPECT_THAT(openingError(path), AllOf(HasSubstr("schema 7"), HasSubstr("knows up to 2")));
+  EXPECT_THAT(openingError(path), AllOf(HasSubstr("schema 7"), HasSubstr("knows up to 3")));
   change(path, "PRAGMA user_version = 0");
   EXPECT_THAT(openingError(path), HasSubstr("unfinished"));
 }

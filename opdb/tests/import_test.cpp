@@ -104,7 +104,7 @@ TEST(ImportForeign, UpdatesTheCopyOfAnOlderDatabase) {
   ASSERT_TRUE(report.has_value()) << report.error().text();
   EXPECT_TRUE(readFile(base) == before);
   EXPECT_EQ(sqlite::readHeader(base)->schemaVersion, 1);
-  EXPECT_EQ(sqlite::readHeader(out)->schemaVersion, 2);
+  EXPECT_EQ(sqlite::readHeader(out)->schemaVersion, 3);
   const Database database = openSmall(out);
   EXPECT_THAT(database.expansions(op("aten::conv2d")), SizeIs(1));
   EXPECT_THAT(database.support(op("aten::linalg_inv"), "torch-neuronx"), SizeIs(1));

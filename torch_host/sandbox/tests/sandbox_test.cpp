@@ -311,8 +311,11 @@ TEST(Sandbox, AWarningToAFileIsNoReasonToDie) {
   Isolated isolated;
   const std::string said = inSandbox(
       []() {
-        const bool written = ::write(STDERR_FILENO, "warning", 7) > 0;
-        return !written && errno == EFBIG;
+        const bool kept = ::write(STDERR_FILENO, "warning", 7) == 7;
+        const std::string endless(std::size_t{4} << 20, 'x');
+        while (::write(STDERR_FILENO, endless.data(), endless.size()) > 0) {
+        }
+        return kept && errno == EFBIG;
       },
       isolated, Bounds{});
   ::dup2(before, STDERR_FILENO);
