@@ -115,7 +115,7 @@ json attemptsOf(const sandbox::Isolated& isolated) {
 
 json readTorchScriptFile(const json& request) {
   if (const auto failure = loadLibraries(request)) {
-    return errorAnswer(*failure);
+    return json{{"refused", *failure}};
   }
   const auto path = request.at("path").get<std::string>();
   const OpenFile file(path);

@@ -7,11 +7,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=../bootstrap.sh
 . tools/bootstrap.sh
 runs=${RUNS:-20000}
-nc_build asan scanner_archive_fuzzer scanner_checkpoint_fuzzer scanner_graph_fuzzer
+nc_build asan scanner_archive_fuzzer scanner_checkpoint_fuzzer scanner_graph_fuzzer scanner_script_fuzzer
 seeds=build/fuzz/seeds
 mkdir -p "$seeds"
 PYTHONDONTWRITEBYTECODE=1 python3 scanner/fuzz/make_seeds.py datasets/models "$seeds" >/dev/null
-for target in archive checkpoint graph; do
+for target in archive checkpoint graph script; do
   work=build/fuzz/work-$target
   mkdir -p "$work"
   printf '== %s: %s executions\n' "$target" "$runs"

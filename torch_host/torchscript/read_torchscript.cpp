@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "torch_host/torchscript/read_torchscript.h"
 
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/jit/api/module.h>
 
 #include <chrono>
@@ -48,6 +49,31 @@ void addState(Model& model, const torch::jit::Module& module) {
   }
 }
 
+/// Which kernels the custom operators of a method have in this process, where a library brought
+/// them.
+void noteKernels(Model& model, const StubRegistry& stubs) {
+  std::set<std::string> seen;
+  for (const OpUse& use : model.uses) {
+    const std::string packet = use.op.packet();
+    if (use.op.ns == "aten" || stubs.isStub(packet) || !seen.insert(use.op.str()).second) {
+      continue;
+    }
+    const auto op = c10::Dispatcher::singleton().findSchema({packet, use.op.overload});
+    if (!op) {
+      continue;
+    }
+    const auto has = [&op](c10::DispatchKey key) { return op->hasKernelForDispatchKey(key); };
+    const bool composite = has(c10::DispatchKey::CompositeImplicitAutograd) ||
+                           has(c10::DispatchKey::CompositeExplicitAutograd);
+    model.notes.push_back(fmt::format(
+        "{} is registered here with {}; {}", use.op.str(),
+        has(c10::DispatchKey::CPU) ? "a CPU kernel" : "no CPU kernel",
+        has(c10::DispatchKey::PrivateUse1) ? "it has a kernel for PrivateUse1, the device's key"
+        : composite                        ? "it is composed of other operators, for any device"
+                                           : "it has no kernel for PrivateUse1, the device's key"));
+  }
+}
+
 }  // namespace
 
 Result<Inventory> readTorchScript(const ReadOptions& options) {
@@ -66,10 +92,14 @@ Result<Inventory> readTorchScript(const ReadOptions& options) {
     NEURONCHECK_TRY(Model model,
                     walk.walk(method, shaped ? options.inputs : std::vector<InputShape>{}));
     addState(model, loaded.module);
+    noteKernels(model, stubs);
     model.notes.insert(model.notes.end(), loaded.notes.begin(), loaded.notes.end());
     for (const std::string& schema : stubs.schemas()) {
-      model.notes.push_back(fmt::format(
-          "nobody registers this operator here; its schema is guessed from its calls: {}", schema));
+      model.notes.push_back(
+          fmt::format("nobody registers this operator here (--load-library FILE does, if you have "
+                      "its library); "
+                      "its schema is guessed from its calls: {}",
+                      schema));
     }
     inventory.models.push_back(std::move(model));
   }
