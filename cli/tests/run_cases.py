@@ -81,7 +81,7 @@ def run_step(step, program, scratch, path, update):
     env.update(XDG_DATA_HOME=str(scratch / "data"), COLUMNS="80")
     if not WITH_TORCH:
         env["NEURON_CHECK_TORCH"] = "none"
-    done = subprocess.run([program, *words[1:]], cwd=ROOT, env=env, capture_output=True, timeout=120)
+    done = subprocess.run([program, *words[1:]], cwd=ROOT, env=env, capture_output=True, timeout=300)
     streams = {"out": normalise(done.stdout.decode(errors="replace"), scratch), "err": normalise(done.stderr.decode(errors="replace"), scratch)}
     problems = []
     if done.returncode != step.exit:
