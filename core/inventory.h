@@ -141,6 +141,9 @@ enum class ShapeOrigin : std::uint8_t {
 [[nodiscard]] std::string_view name(ShapeOrigin origin);
 [[nodiscard]] std::optional<ShapeOrigin> parseShapeOrigin(std::string_view text);
 
+/// How a note begins that says an operator raises for the shapes the user gave.
+inline constexpr std::string_view kRaisesNote = "with these input shapes it raises: ";
+
 /// One exported model of a file, or one method of a TorchScript module.
 struct Model {
   std::string name;

@@ -171,7 +171,7 @@ void Child::reset() noexcept {
 std::string describeExit(int status) {
   if (WIFSIGNALED(status)) {
     const int signal = WTERMSIG(status);
-    return fmt::format("signal {} ({})", signal, ::strsignal(signal));
+    return fmt::format("signal {} ({})", signal, ::sigdescr_np(signal));
   }
   return fmt::format("exit code {}", WEXITSTATUS(status));
 }

@@ -35,15 +35,16 @@ Result<nlohmann::json> parseAnswer(const std::optional<std::string>& text) {
 
 Result<std::string> findTorchProgram() {
   namespace fs = std::filesystem;
-  if (const char* named = std::getenv("NEURON_CHECK_TORCH"); named != nullptr && *named != '\0') {
+  // Nothing in this program changes the environment.
+  const char* named = std::getenv("NEURON_CHECK_TORCH");  // NOLINT(concurrency-mt-unsafe)
+  if (named != nullptr && *named != '\0') {
     if (std::string_view(named) == "none") {
       return fail(ErrorCode::Unavailable, "NEURON_CHECK_TORCH=none: libtorch is not to be used");
     }
     if (::access(named, X_OK) == 0) {
       return std::string(named);
     }
-    return fail(ErrorCode::Unavailable,
-                fmt::format("NEURON_CHECK_TORCH names no program: {}", named));
+    return fail(ErrorCode::Usage, fmt::format("NEURON_CHECK_TORCH names no program: {}", named));
   }
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error).parent_path();

@@ -14,7 +14,8 @@ namespace neuroncheck::worker {
 
 /// Path of neuron-check-torch: NEURON_CHECK_TORCH when set ("none": there is none), else beside
 /// this program, else in
-/// ../libexec/neuron-check. Unavailable error that says how to get it when it is nowhere.
+/// ../libexec/neuron-check. Unavailable error that says how to get it when it is nowhere; Usage
+/// when NEURON_CHECK_TORCH names something that is no program.
 [[nodiscard]] Result<std::string> findTorchProgram();
 
 /// One running neuron-check-torch. Requests are answered one at a time, in order. When it dies or

@@ -51,9 +51,13 @@ void limit(__rlimit_resource resource, rlim_t value) {
 
 /// Standard input and output become /dev/null, and everything else that is not named is closed.
 void closeOthers(int pipe, const std::vector<int>& keep) {
-  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  ::dup2(null, STDIN_FILENO);
-  ::dup2(null, STDOUT_FILENO);
+  if (const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC); null >= 0) {
+    ::dup2(null, STDIN_FILENO);
+    ::dup2(null, STDOUT_FILENO);
+  } else {
+    ::close(STDIN_FILENO);
+    ::close(STDOUT_FILENO);
+  }
   std::vector<int> kept(keep);
   kept.push_back(pipe);
   std::ranges::sort(kept);

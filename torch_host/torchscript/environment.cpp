@@ -41,9 +41,16 @@ void Environment::setName(const torch::jit::Value* value, std::string name) {
 }
 
 void Environment::distrust(const c10::IValue& container) {
-  if (container.isList() || container.isGenericDict()) {
+  if (container.isList() || container.isGenericDict() || container.isTensor()) {
     distrusted_.push_back(container);
   }
+}
+
+void Environment::distrustTensors() {
+  std::erase_if(known_, [](const auto& entry) {
+    const c10::IValue& value = entry.second;
+    return value.isTensor() || value.isList() || value.isTuple() || value.isGenericDict();
+  });
 }
 
 void Environment::distrustAttribute(const c10::IValue& object, const std::string& attribute) {
@@ -51,7 +58,7 @@ void Environment::distrustAttribute(const c10::IValue& object, const std::string
 }
 
 bool Environment::trusts(const c10::IValue& value) const {
-  if (!value.isList() && !value.isGenericDict()) {
+  if (!value.isList() && !value.isGenericDict() && !value.isTensor()) {
     return true;
   }
   return std::ranges::none_of(distrusted_,

@@ -27,9 +27,12 @@ class Environment {
   [[nodiscard]] std::string nameOf(const torch::jit::Value* value) const;
   void setName(const torch::jit::Value* value, std::string name);
 
-  /// A container whose content is uncertain from here on.
+  /// A container whose content, or a tensor whose geometry, is uncertain from here on; also where
+  /// it is known under another value or within a container.
   void distrust(const c10::IValue& container);
   void distrustAttribute(const c10::IValue& object, const std::string& attribute);
+  /// Some tensor that nobody can tell was changed in its geometry: no tensor is known any more.
+  void distrustTensors();
   [[nodiscard]] bool trusts(const c10::IValue& value) const;
   [[nodiscard]] bool trustsAttribute(const c10::IValue& object, const std::string& attribute) const;
 

@@ -257,7 +257,7 @@ bool Effort::take() {
 
 std::optional<std::vector<c10::IValue>> evaluate(const torch::jit::Node& node,
                                                  const std::vector<c10::IValue>& inputs,
-                                                 Effort& effort) {
+                                                 Effort& effort, std::string& raised) {
   const auto* schema = node.maybeSchema();
   std::string name = node.kind().toQualString();
   if (std::ranges::find(kOfTheProcess, name) != kOfTheProcess.end() ||
@@ -285,6 +285,12 @@ std::optional<std::vector<c10::IValue>> evaluate(const torch::jit::Node& node,
   }
   try {
     return runOnZeros(node, inputs, effort.cpuBytes);
+  } catch (const c10::NotImplementedError&) {
+    return std::nullopt;
+  } catch (const c10::Error& error) {
+    const std::string text = error.what_without_backtrace();
+    raised = text.substr(0, text.find('\n'));
+    return std::nullopt;
   } catch (const std::exception&) {
     return std::nullopt;
   }

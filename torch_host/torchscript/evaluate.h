@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "ATen/core/stack.h"
@@ -28,9 +29,13 @@ struct Effort {
 /// meta kernel and its operands are too large to run it on zeros; it raises; or the effort is
 /// spent.
 ///
+/// `raised` is torch's message where the operator refuses the shapes or dtypes of its operands: it
+/// raises on tensors without memory and on zeros.
+///
 /// Results are exact in dtype and sizes. An operator whose CPU run reads a value of a tensor
 /// (`item`, `nonzero`, `equal`) gives nothing.
 [[nodiscard]] std::optional<std::vector<c10::IValue>> evaluate(
-    const torch::jit::Node& node, const std::vector<c10::IValue>& inputs, Effort& effort);
+    const torch::jit::Node& node, const std::vector<c10::IValue>& inputs, Effort& effort,
+    std::string& raised);
 
 }  // namespace neuroncheck::torchscript

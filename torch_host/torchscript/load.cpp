@@ -44,7 +44,8 @@ std::string plainMessage(const std::string& text) {
   std::string out = text.substr(0, trace);
   constexpr std::size_t kLongest = 1500;
   if (out.size() > kLongest) {
-    out = out.substr(0, kLongest) + " ...";
+    // What happened stands at the end, after the stack.
+    out = out.substr(0, kLongest / 2) + "\n...\n" + out.substr(out.size() - kLongest / 2);
   }
   return out;
 }

@@ -54,6 +54,34 @@ c10::IValue withoutMemory(const c10::IValue& value) {
                            tensor.options().device(c10::kMeta).requires_grad(false));
 }
 
+/// Operators that change sizes, strides or storage of a tensor they are given.
+bool changesGeometry(const jit::Node& node) {
+  const OpName name = opNameOf(node);
+  const auto op = c10::Dispatcher::singleton().findSchema(
+      {fmt::format("{}::{}", name.ns, name.base), name.overload});
+  return (op && op->hasTag(at::Tag::inplace_view)) || name.base.starts_with("resize") ||
+         name.base.starts_with("set_") || name.base == "_resize_output_";
+}
+
+bool isAutocast(const jit::Node& node) {
+  return !node.inputs().empty() &&
+         node.input(0)->type()->str().find("autocast") != std::string::npos;
+}
+
+constexpr std::string_view kAutocastNote =
+    "the method uses autocast: dtypes within and after such a region are not followed";
+
+/// A value within autocast: floating-point operands may be cast before the operator sees them.
+ArgValue withoutDtype(const ArgValue& value) {
+  const auto* tensor = std::get_if<TensorPtr>(&value);
+  if (tensor == nullptr || *tensor == nullptr) {
+    return value;
+  }
+  TensorValue changed = **tensor;
+  changed.spec.dtype = DType::Unknown;
+  return std::make_shared<const TensorValue>(std::move(changed));
+}
+
 bool readsNothing(const jit::Node& node) {
   return !node.outputs().empty() && std::ranges::all_of(node.outputs(), [](const jit::Value* out) {
     return out->uses().empty();
@@ -106,8 +134,9 @@ Result<void> MethodWalk::bindInputs(jit::Graph& graph, const std::vector<InputSh
   }
   if (shapes.size() > names.size()) {
     return fail(ErrorCode::Usage,
-                fmt::format("{} takes {} tensors ({}), but {} input shapes are given", model_.name,
-                            names.size(), fmt::join(names, ", "), shapes.size()));
+                fmt::format("{} takes {} tensors ({}), but {} input shapes are given; lists, "
+                            "dictionaries and optional tensors cannot be given",
+                            model_.name, names.size(), fmt::join(names, ", "), shapes.size()));
   }
   if (!shapes.empty() && shapes.size() < names.size()) {
     model_.notes.push_back(fmt::format("no shape is given for {}", names[shapes.size()]));
@@ -135,6 +164,13 @@ void MethodWalk::walkNode(const jit::Node& node, const Context& context) {
       return walkGetAttr(node);
     case c10::prim::SetAttr:
       return walkSetAttr(node, context);
+    case c10::prim::Enter:
+    case c10::prim::Exit:
+      if (isAutocast(node)) {
+        autocast_ += node.kind() == c10::prim::Enter ? 1 : -1;
+        model_.notes.emplace_back(kAutocastNote);
+      }
+      break;
     case c10::prim::CallMethod:
     case c10::prim::CallFunction:
       model_.notes.push_back(
@@ -159,7 +195,8 @@ void MethodWalk::walkGetAttr(const jit::Node& node) {
   const std::string parent = known_.nameOf(node.input());
   known_.setName(node.output(), parent.empty() ? attribute : parent + "." + attribute);
   const auto object = known_.find(node.input());
-  if (!object || !object->isObject() || !known_.trustsAttribute(*object, attribute)) {
+  if (!object || !object->isObject() || setSomewhere_.contains(attribute) ||
+      !known_.trustsAttribute(*object, attribute)) {
     known_.forget(node.output());
     return;
   }
@@ -197,6 +234,9 @@ void MethodWalk::record(const jit::Node& node, const Context& context) {
     return;
   }
   OpUse use = useOf(node, context);
+  for (Argument& argument : use.args) {
+    argument.value = autocast_ != 0 ? withoutDtype(argument.value) : argument.value;
+  }
   const auto [place, isNew] = uses_.try_emplace(&node, model_.uses.size());
   if (isNew) {
     model_.uses.push_back(std::move(use));
@@ -260,6 +300,25 @@ void MethodWalk::assign(const jit::Value* to, const jit::Value* from) {
   }
 }
 
+bool MethodWalk::mayReshape(const jit::Node& node, const Context& context) {
+  if (!changesGeometry(node)) {
+    return true;
+  }
+  if (context.dead) {
+    return false;
+  }
+  const auto tensor = known_.find(node.input(0));
+  if (!tensor) {
+    known_.distrustTensors();  // it may be any of them, under another name
+    return false;
+  }
+  if (!context.certain) {
+    known_.distrust(*tensor);
+    return false;
+  }
+  return true;
+}
+
 bool MethodWalk::mayWrite(const jit::Node& node, const Context& context) {
   const auto* schema = node.maybeSchema();
   if (schema == nullptr) {
@@ -296,7 +355,7 @@ void MethodWalk::propagate(const jit::Node& node, const Context& context) {
     value ? known_.set(node.output(), withoutMemory(*value)) : known_.forget(node.output());
     return;
   }
-  bool runnable = mayWrite(node, context);
+  bool runnable = mayWrite(node, context) && mayReshape(node, context) && autocast_ == 0;
   std::vector<c10::IValue> inputs;
   for (const jit::Value* input : node.inputs()) {
     auto value = known_.find(input);
@@ -306,7 +365,12 @@ void MethodWalk::propagate(const jit::Node& node, const Context& context) {
     }
   }
   const bool stub = stubs_.isStub(kindOf(node));
-  const auto results = runnable && !stub ? evaluate(node, inputs, effort_) : std::nullopt;
+  std::string raised;
+  const auto results = runnable && !stub ? evaluate(node, inputs, effort_, raised) : std::nullopt;
+  if (!raised.empty() && !context.dead && uses_.contains(&node)) {
+    model_.notes.push_back(fmt::format("{}{} at {}: {}", kRaisesNote, opNameOf(node).str(),
+                                       model_.uses[uses_[&node]].source.str(), raised));
+  }
   for (std::size_t i = 0; i < node.outputs().size(); ++i) {
     known_.forget(node.outputs()[i]);
     if (results && i < results->size()) {

@@ -24,8 +24,10 @@ namespace neuroncheck::torchscript {
 /// visited several times (loops) is one use; what its visits do not agree on is unknown.
 class MethodWalk {
  public:
-  MethodWalk(const torch::jit::Module& module, const StubRegistry& stubs, Effort& effort)
-      : module_(module), stubs_(stubs), effort_(effort) {}
+  /// `written`: names of attributes that some method of the module sets; they are never known.
+  MethodWalk(const torch::jit::Module& module, const std::set<std::string>& written,
+             const StubRegistry& stubs, Effort& effort)
+      : module_(module), setSomewhere_(written), stubs_(stubs), effort_(effort) {}
 
   /// Fails with Usage when there are more shapes than the method takes tensors.
   [[nodiscard]] Result<Model> walk(const torch::jit::Method& method,
@@ -63,11 +65,14 @@ class MethodWalk {
   void propagate(const torch::jit::Node& node, const Context& context);
   /// Whether the node may run although it writes to a container; distrusts the container if not.
   [[nodiscard]] bool mayWrite(const torch::jit::Node& node, const Context& context);
+  /// The same for an operator that changes the sizes or strides of its tensor in place.
+  [[nodiscard]] bool mayReshape(const torch::jit::Node& node, const Context& context);
   void assign(const torch::jit::Value* to, const torch::jit::Value* from);
   [[nodiscard]] std::string pathOf(const torch::jit::Node& node, const Context& context,
                                    std::string_view word);
 
   const torch::jit::Module& module_;
+  const std::set<std::string>& setSomewhere_;
   const StubRegistry& stubs_;
   Effort& effort_;
   Environment known_;
@@ -77,8 +82,9 @@ class MethodWalk {
   std::unordered_map<const torch::jit::Node*, std::size_t> blockNumbers_;
   std::set<const torch::jit::Node*> counted_;
   std::vector<c10::IValue>
-      written_;             ///< containers changed in loops that are followed trip by trip
-  std::int64_t steps_ = 0;  ///< nodes visited, each visit counted
+      written_;                ///< containers changed in loops that are followed trip by trip
+  std::int64_t autocast_ = 0;  ///< regions of autocast around the current node
+  std::int64_t steps_ = 0;     ///< nodes visited, each visit counted
 };
 
 }  // namespace neuroncheck::torchscript

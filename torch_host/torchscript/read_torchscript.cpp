@@ -49,6 +49,33 @@ void addState(Model& model, const torch::jit::Module& module) {
   }
 }
 
+void collectWritten(const torch::jit::Block& block, std::set<std::string>& names) {
+  for (const torch::jit::Node* node : block.nodes()) {
+    if (node->kind() == c10::prim::SetAttr) {
+      names.insert(node->s(c10::attr::name));
+    }
+    for (const torch::jit::Block* inner : node->blocks()) {
+      collectWritten(*inner, names);
+    }
+    if (node->hasAttribute(c10::attr::Subgraph)) {
+      collectWritten(*node->g(c10::attr::Subgraph)->block(), names);
+    }
+  }
+}
+
+/// Names of the attributes that any method sets, `__setstate__` apart, which has run already.
+std::set<std::string> writtenAttributes(const torch::jit::Module& root) {
+  std::set<std::string> names;
+  for (const torch::jit::Module& module : root.modules()) {
+    for (const torch::jit::Method& method : module.get_methods()) {
+      if (method.name() != "__setstate__") {
+        collectWritten(*method.graph()->block(), names);
+      }
+    }
+  }
+  return names;
+}
+
 /// Which kernels the custom operators of a method have in this process, where a library brought
 /// them.
 void noteKernels(Model& model, const StubRegistry& stubs) {
@@ -85,10 +112,11 @@ Result<Inventory> readTorchScript(const ReadOptions& options) {
   if (!options.inputs.empty() && methods.empty()) {
     return inputError("the module has no method that could take --input-shape");
   }
+  const std::set<std::string> written = writtenAttributes(loaded.module);
   Effort effort{.deadline = std::chrono::steady_clock::now() + kShapeTime};
   for (const torch::jit::Method& method : methods) {
     const bool shaped = method.name() == "forward" || methods.size() == 1;
-    MethodWalk walk(loaded.module, stubs, effort);
+    MethodWalk walk(loaded.module, written, stubs, effort);
     NEURONCHECK_TRY(Model model,
                     walk.walk(method, shaped ? options.inputs : std::vector<InputShape>{}));
     addState(model, loaded.module);

@@ -117,6 +117,42 @@ class Attention(nn.Module):
         return self.encoder(x)
 
 
+class Cast(nn.Module):
+    """a region of autocast, which casts operands without a node"""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = torch.mm(x, x)
+        return y * 2
+
+
+class InPlace(nn.Module):
+    """a branch that changes a shape in place, through a dictionary too"""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x.clone()
+        if bool(y.sum() < 0):
+            y.unsqueeze_(0)
+        kept = {"a": y}
+        kept["a"].squeeze_(0)
+        return y.neg()
+
+
+class Stateful(nn.Module):
+    """an attribute that another method replaces"""
+
+    def __init__(self):
+        super().__init__()
+        self.k = torch.zeros(4, 4)
+
+    @torch.jit.export
+    def prepare(self):
+        self.k = torch.zeros(8, 8, dtype=torch.int64)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.mm(self.k, self.k)
+
+
 class Writes(nn.Module):
     """makes a file while it is loaded"""
 
