@@ -16,7 +16,9 @@ namespace {
 constexpr const char* kDescription =
     "Says what a PyTorch model needs from AWS Trainium through TorchNeuron: which operators,\n"
     "shapes, dtypes and modes it uses, which are native, which fall back to the CPU, which fail.\n"
-    "Reads the model file alone: no torch, no model code, no device, nothing is executed.";
+    "Reads an exported program or checkpoint alone: no torch, no model code, no device, nothing "
+    "is\n"
+    "executed. Loading TorchScript runs code of the file: that is done in a sandbox.";
 
 constexpr const char* kFooter =
     "Examples:\n"

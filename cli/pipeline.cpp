@@ -90,6 +90,8 @@ Result<ScanContext> scanContext(const Options& options, const opdb::Database& da
   }
   if (const auto program = findTorchProgram()) {
     context.scan.torchHost = [&torch](const Json& request) { return torch.ask(request); };
+  } else if (program.error().code == ErrorCode::Usage) {
+    return tl::unexpected(program.error());
   } else {
     context.scan.torchHostAbsent = program.error().text();
   }

@@ -32,8 +32,8 @@ Result<Json> TorchClient::handshake() {
 
 Result<Json> TorchClient::ask(const Json& request) {
   NEURONCHECK_TRY(worker::TorchWorker * host, worker());
-  NEURONCHECK_TRY(nlohmann::json answer, host->ask(nlohmann::json(request), kPatience));
-  return Json(std::move(answer));
+  NEURONCHECK_TRY(const nlohmann::json answer, host->ask(nlohmann::json(request), kPatience));
+  return Json(answer);
 }
 
 }  // namespace neuroncheck::cli

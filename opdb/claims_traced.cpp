@@ -53,12 +53,13 @@ bool restsOnRefusal(const Judgement& judgement, const RuleEngine& engine) {
 Judgement judgeRaised(const OpName& op, const TracedCase& traced) {
   Judgement judgement;
   judgement.claim = Claim::Unsupported;
-  judgement.reason =
-      fmt::format("{} raises on a backend that registers what this release does{}: {}", op.str(),
-                  traced.raisedAt.empty() || traced.raisedAt == op.str()
-                      ? ""
-                      : fmt::format(" (at {})", traced.raisedAt),
-                  traced.raised.substr(0, traced.raised.find('\n')));
+  judgement.reason = fmt::format(
+      "{} raises on a backend that registers what this release does{}: {}", op.str(),
+      traced.raisedAt.empty() || traced.raisedAt == op.str()
+          ? ""
+          : fmt::format(" (at {})", traced.raisedAt),
+      traced.raised.substr(
+          0, std::min(traced.raised.find('\n'), traced.raised.find(" This could be because"))));
   judgement.remedy =
       fmt::format("Replace {} by supported operators, or run that part on the CPU.", op.str());
   return judgement;

@@ -182,7 +182,23 @@ HostWait hostWaitOf(const RuleRun& run, const OpUse& use, SymbolTable& table) {
   return unknownSize || makesNewSize(use, table, true) ? HostWait::Size : HostWait::None;
 }
 
+/// Conversions of a tensor to a number are builtins of TorchScript's interpreter, and read it.
+void implicitReads(RuleRun& run) {
+  for (const auto& [builtin, count] : run.model().interpreterOps) {
+    if (!oneOf(builtin, {"aten::Bool.Tensor", "aten::Int.Tensor", "aten::Float.Tensor",
+                         "aten::Complex.Tensor", "aten::ScalarImplicit", "aten::IntImplicit",
+                         "aten::FloatImplicit", "aten::ComplexImplicit"})) {
+      continue;
+    }
+    Finding& finding = run.finding("NC305");
+    finding.message =
+        "The program reads a value back: the host waits until the device has computed it.";
+    finding.places.push_back(run.place(builtin, fmt::format("{} in the method", count)));
+  }
+}
+
 void runDataDependentRules(RuleRun& run) {
+  implicitReads(run);
   SymbolTable table;
   for (const OpUse& use : run.model().uses) {
     switch (hostWaitOf(run, use, table)) {

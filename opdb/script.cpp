@@ -95,7 +95,9 @@ UseClaim claimOfName(const OpUse& use, const Database& database, ClaimEngine& en
                 "{} may be any of its {} overloads: the source names neither overload nor "
                 "operands.",
                 use.op.str(), claims.size());
-  claim.remedy = "Read the file with libtorch (tools/get_torch.sh), or export the model.";
+  claim.remedy =
+      "Export the model, or read the file with libtorch where that can load it "
+      "(tools/get_torch.sh).";
   return claim;
 }
 
@@ -130,7 +132,9 @@ bool isPartlyRead(const Model& model) {
   if (model.shapes == ShapeOrigin::Recorded) {
     return false;
   }
-  return model.approximate || callsNotFollowed(model) > 0 ||
+  const bool raises = std::ranges::any_of(
+      model.notes, [](const std::string& note) { return note.starts_with(kRaisesNote); });
+  return model.approximate || raises || callsNotFollowed(model) > 0 ||
          std::ranges::any_of(model.uses, hasUnknownOperand);
 }
 

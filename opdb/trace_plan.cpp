@@ -177,6 +177,7 @@ std::vector<std::string> registeredOperators(const Database& database, const Tar
     }
   }
   std::vector<std::string> out;
+  out.reserve(best.size());
   for (const auto& [op, known] : best) {
     if (known.second) {
       out.push_back(op);
@@ -205,12 +206,11 @@ std::vector<NotChecked> openInTrace(const Model& model, const ModelTrace& trace)
                     .how = "the catalogue's expansions answer for them, as without --trace"});
   }
   if (traced > 0) {
-    open.push_back(
-        {.what = "what traced operators call for other values and sizes",
-         .why = fmt::format("{} {} were dispatched once, as {} distinct cases on zeros{}", traced,
-                            traced == 1 ? "use" : "uses", trace.cases.size(),
-                            trace.sizes.empty() ? "" : ", at " + trace.sizes),
-         .how = ""});
+    open.push_back({.what = "what traced operators call for other values and sizes",
+                    .why = fmt::format("{} {} dispatched once on zeros{}", traced,
+                                       traced == 1 ? "use was" : "uses were",
+                                       trace.sizes.empty() ? "" : ", at " + trace.sizes),
+                    .how = ""});
   }
   return open;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <regex>
 #include <set>
 #include <utility>
 
@@ -92,12 +93,21 @@ Result<void> checkVersion(const RootedArchive& archive) {
   return {};
 }
 
-/// The line of libtorch's message that says why; the interpreter puts a stack before it.
-std::string shortReason(const std::string& message) {
-  constexpr std::string_view kError = "\nRuntimeError: ";
-  const std::size_t error = message.rfind(kError);
-  const std::size_t start = error == std::string::npos ? 0 : error + kError.size();
-  return printable(message.substr(start, message.find('\n', start) - start), 400);
+/// The sentence of libtorch's message that says why: the interpreter puts a stack before it, the
+/// dispatcher a list of backends after it, and addresses differ from run to run.
+std::string shortReason(std::string message) {
+  constexpr std::string_view kStack =
+      "The following operation failed in the TorchScript interpreter";
+  while (message.ends_with('\n')) {
+    message.pop_back();
+  }
+  if (message.starts_with(kStack)) {
+    message = message.substr(message.rfind('\n') + 1);
+  }
+  message = message.substr(0, message.find('\n'));
+  message = message.substr(0, message.find(" This could be because"));
+  static const std::regex address("0x[0-9a-f]{6,}");
+  return printable(std::regex_replace(message, address, "0x..."), 400);
 }
 
 /// An answer of the host: the inventory, or why there is none.
@@ -225,6 +235,10 @@ Result<Inventory> readTorchScript(const std::string& path, const RootedArchive& 
       fmt::format("operators are the names in the archive's readable source, each call counted "
                   "once, without overloads and operands: {}",
                   why));
+  if (!options.inputShapes.empty()) {
+    inventory.models.back().notes.emplace_back(
+        "the input shapes were not used: names have no shapes to follow");
+  }
   return inventory;
 }
 
