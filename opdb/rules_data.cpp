@@ -146,6 +146,21 @@ bool makesNewSize(const OpUse& use, SymbolTable& table, bool numbersCount) {
   return !std::ranges::includes(before, after);
 }
 
+/// Conversions of a tensor to a number are builtins of TorchScript's interpreter, and read it.
+void implicitReads(RuleRun& run) {
+  for (const auto& [builtin, count] : run.model().interpreterOps) {
+    if (!oneOf(builtin, {"aten::Bool.Tensor", "aten::Int.Tensor", "aten::Float.Tensor",
+                         "aten::Complex.Tensor", "aten::ScalarImplicit", "aten::IntImplicit",
+                         "aten::FloatImplicit", "aten::ComplexImplicit"})) {
+      continue;
+    }
+    Finding& finding = run.finding("NC305");
+    finding.message =
+        "The program reads a value back: the host waits until the device has computed it.";
+    finding.places.push_back(run.place(builtin, fmt::format("{} in the method", count)));
+  }
+}
+
 }  // namespace
 
 bool hasBooleanIndex(const OpUse& use) {
@@ -180,21 +195,6 @@ HostWait hostWaitOf(const RuleRun& run, const OpUse& use, SymbolTable& table) {
   }
   const bool unknownSize = hasUnshapedResult(use) && hasTag(run, use, "dynamic_output_shape");
   return unknownSize || makesNewSize(use, table, true) ? HostWait::Size : HostWait::None;
-}
-
-/// Conversions of a tensor to a number are builtins of TorchScript's interpreter, and read it.
-void implicitReads(RuleRun& run) {
-  for (const auto& [builtin, count] : run.model().interpreterOps) {
-    if (!oneOf(builtin, {"aten::Bool.Tensor", "aten::Int.Tensor", "aten::Float.Tensor",
-                         "aten::Complex.Tensor", "aten::ScalarImplicit", "aten::IntImplicit",
-                         "aten::FloatImplicit", "aten::ComplexImplicit"})) {
-      continue;
-    }
-    Finding& finding = run.finding("NC305");
-    finding.message =
-        "The program reads a value back: the host waits until the device has computed it.";
-    finding.places.push_back(run.place(builtin, fmt::format("{} in the method", count)));
-  }
 }
 
 void runDataDependentRules(RuleRun& run) {

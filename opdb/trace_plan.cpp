@@ -200,6 +200,7 @@ std::vector<NotChecked> openInTrace(const Model& model, const ModelTrace& trace)
     }
   }
   std::vector<NotChecked> open;
+  open.reserve(reasons.size() + 1);
   for (const auto& [reason, count] : reasons) {
     open.push_back({.what = fmt::format("a trace of {} {}", count, count == 1 ? "use" : "uses"),
                     .why = reason,
