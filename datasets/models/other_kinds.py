@@ -42,6 +42,7 @@ def scripted(load_source):
 
 def traced(load_source):
     module = load_source("plain_modules").Convolved().eval()
+    tidy.relative_callers()
     torch.jit.save(torch.jit.trace(module, torch.randn(1, 3, 6, 6)), "ts_trace.pt")
 
 

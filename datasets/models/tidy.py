@@ -9,6 +9,7 @@ import zipfile
 
 import torch
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 SITE_PACKAGES = os.path.dirname(os.path.dirname(os.path.abspath(torch.__file__)))
 ADDRESS = re.compile(rb"(?<![\w.])(?:1[34]\d{13}|9\d{13}|0x[0-9a-f]{10,})(?![\w.])")
 
@@ -50,6 +51,15 @@ def install(package):
     package.serialize = serialize
 
 
+def relative_callers():
+    """lets the makers that are running now appear by their place in the repository: a trace keeps the whole stack"""
+    frame = sys._getframe()
+    while frame is not None:
+        if os.path.abspath(frame.f_code.co_filename).startswith(HERE + "/"):
+            _imp._fix_co_filename(frame.f_code, "datasets/models/" + os.path.basename(frame.f_code.co_filename))
+        frame = frame.f_back
+
+
 def check(path):
     """refuses a file that says where it was made"""
     if os.path.isdir(path):
@@ -65,6 +75,6 @@ def check(path):
         except Exception:
             pass  # damaged on purpose; the bytes as they stand were taken above
     for name, text in texts.items():
-        for bad in (SITE_PACKAGES.encode(), os.getcwd().encode(), b"/home/", b"/root/", b"/usr/lib/"):
+        for bad in (SITE_PACKAGES.encode(), HERE.encode(), os.getcwd().encode(), b"/home/", b"/root/", b"/usr/lib/"):
             if bad in text:
                 raise SystemExit(f"{path}: {name} holds the path {bad.decode()}")
