@@ -3,7 +3,8 @@
 
 #include "core/case_spec.h"
 
-/// Parts of the case codec that its text and JSON forms share; not for other rooms.
+/// Parts of the case codec that its text and JSON forms share, and what builds operands from a
+/// case.
 namespace neuroncheck::case_detail {
 
 /// Bounds of a case, so that a hostile case file costs little.

@@ -8,34 +8,15 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <vector>
 
+#include "core/case_parser.h"
 #include "core/dtype.h"
 #include "torch_host/trace/values_of_case.h"
 
 namespace neuroncheck::trace {
 namespace {
-
-/// Tensor operands in written order, elements of lists included.
-void collect(const CaseValue& value, std::vector<const CaseTensor*>& out) {
-  if (const auto* tensor = std::get_if<CaseTensor>(&value.value)) {
-    out.push_back(tensor);
-  } else if (const auto* list = std::get_if<CaseList>(&value.value)) {
-    for (const CaseValue& item : list->items) {
-      collect(item, out);
-    }
-  }
-}
-
-std::vector<const CaseTensor*> operandsOf(const CaseStep& step) {
-  std::vector<const CaseTensor*> out;
-  for (const CaseArgument& argument : step.args) {
-    collect(argument.value, out);
-  }
-  return out;
-}
 
 /// The operand whose storage each operand lies in: itself, or the one its alias leads to.
 std::vector<std::size_t> rootsOf(const std::vector<const CaseTensor*>& operands) {
@@ -43,8 +24,7 @@ std::vector<std::size_t> rootsOf(const std::vector<const CaseTensor*>& operands)
   for (std::size_t i = 0; i < operands.size(); ++i) {
     std::size_t root = i;
     if (const auto& alias = operands[i]->alias) {
-      std::size_t named = i;
-      std::from_chars(alias->data() + 1, alias->data() + alias->size(), named);
+      const std::size_t named = case_detail::aliasOperand(*alias).value_or(i);
       root = named < i ? roots[named] : i;
     }
     roots.push_back(root);
@@ -181,7 +161,7 @@ void fillTensor(const at::Tensor& tensor, const CaseTensor& spec, Fill fill) {
 class TensorMaker {
  public:
   TensorMaker(const CaseStep& step, c10::Device device, Fill fill)
-      : operands_(operandsOf(step)),
+      : operands_(case_detail::tensorOperands(step)),
         roots_(rootsOf(operands_)),
         bytes_(storageBytes(operands_)),
         device_(device),
@@ -267,7 +247,7 @@ Result<void> everyArgumentIsKnown(const CaseStep& step, const c10::FunctionSchem
 
 std::uint64_t operandBytes(const CaseStep& step) {
   std::uint64_t total = 0;
-  for (const std::uint64_t bytes : storageBytes(operandsOf(step))) {
+  for (const std::uint64_t bytes : storageBytes(case_detail::tensorOperands(step))) {
     total = sum(total, bytes);
   }
   return total;
