@@ -16,7 +16,7 @@ ALLOWED = {
     "core": set(),
     "scanner": {"core"},
     "opdb": {"core"},
-    "numerics": set(),
+    "numerics": {"core"},
     "tensor_io": {"core"},
     "runstore": {"core"},
     "report": {"core", "runstore"},

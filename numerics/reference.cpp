@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "numerics/reference.h"
+
+namespace neuroncheck::numerics {
+
+Result<void> Reference::evaluateIntegers(const Request& /*request*/, std::int64_t /*first*/,
+                                         std::span<std::int64_t> /*out*/) {
+  return fail(ErrorCode::Internal, "the reference of this operator has no integer results");
+}
+
+}  // namespace neuroncheck::numerics
