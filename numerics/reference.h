@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -13,8 +14,8 @@ namespace neuroncheck::numerics {
 /// compiler flag or environment variable changes it.
 enum class HypothesisId : std::uint8_t {
   None,
-  StochasticRounding,        ///< the output rounded up or down by chance
   RoundTowardZero,           ///< the output truncated
+  StochasticRounding,        ///< the output rounded up or down by chance
   FlushSubnormalOutputs,     ///< subnormal results become zero
   FlushSubnormalInputs,      ///< subnormal operands read as zero
   SaturatedInfinity,         ///< the largest finite number instead of infinity
@@ -39,6 +40,10 @@ enum class Quantity : std::uint8_t {
   /// S of a legal formula that cancels more than the best one: var as mean(x^2) - mean(x)^2.
   /// Not offered where an operator has one formula only.
   UnstableMagnitude,
+  /// The other legal result of a decision whose operands are closer than their bound (floor of a
+  /// quotient next to an integer); NaN where there is one legal result only. Integer outputs: the
+  /// truth itself where there is one only.
+  Alternative,
   CpuSameDType,     ///< what the CPU returns in the output's dtype; evidence, never a yardstick
   Emulated,         ///< inputs -> fp32 operator -> rounded to the output's dtype
   HypothesisValue,  ///< H of another arithmetic; which one is Request::hypothesis
@@ -65,10 +70,14 @@ class Reference {
   /// the comparison as `reference-error`.
   [[nodiscard]] virtual Result<void> evaluate(const Request& request, std::int64_t first,
                                               std::span<double> out) = 0;
-  /// The same for integer and bool outputs, exact; only Truth and HypothesisValue are asked for.
+  /// The same for integer and bool outputs, exact; only Truth, Alternative and
+  /// HypothesisValue are asked for.
   /// uint64 by its bits. Fails by default: an operator with integer results offers it.
   [[nodiscard]] virtual Result<void> evaluateIntegers(const Request& request, std::int64_t first,
                                                       std::span<std::int64_t> out);
+  /// Memory the truth is read from, where it is read from memory: a result in the same place is
+  /// compared with itself.
+  [[nodiscard]] virtual std::span<const std::byte> storage() const { return {}; }
 };
 
 }  // namespace neuroncheck::numerics

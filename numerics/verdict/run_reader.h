@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "numerics/verdict/judgement.h"
+
+namespace neuroncheck::numerics::detail {
+
+/// Elements read at a time: a few arrays of this many doubles stay in the second cache.
+inline constexpr std::int64_t kRun = 4096;
+
+/// The arithmetic a request is judged in.
+[[nodiscard]] Arithmetic arithmeticOf(const JudgeRequest& request, Format output);
+
+[[nodiscard]] SpecialPolicy policyOf(const JudgeRequest& request);
+
+/// Walks a floating-point output in runs and keeps, for the current one, the result, the truth and
+/// what they are compared by. Complex outputs are read as components.
+class RunReader {
+ public:
+  RunReader(const JudgeRequest& request, Reference& reference);
+
+  [[nodiscard]] std::int64_t count() const { return view_.count(); }
+  [[nodiscard]] Format format() const { return format_; }
+  [[nodiscard]] const Bounder& bounder() const { return bounder_; }
+  [[nodiscard]] const std::vector<std::int64_t>& sizes() const { return view_.sizes; }
+
+  /// Reads elements [first, min(first + kRun, count)). The block's spans live until the next call.
+  [[nodiscard]] Result<MetricsBlock> read(std::int64_t first);
+  /// S of the current run; empty where S = |H|.
+  [[nodiscard]] std::span<const double> magnitude() const { return magnitude_; }
+  /// A further quantity of the same run, where the reference offers it; empty where not.
+  [[nodiscard]] Result<std::span<const double>> also(const Request& request,
+                                                     const MetricsBlock& block);
+
+ private:
+  void takeAlternatives();
+  void boundExact();
+  [[nodiscard]] Result<void> readMagnitude(std::int64_t first, std::size_t n);
+
+  const JudgeRequest& request_;
+  Reference& reference_;
+  TensorView view_;
+  bool complex_;
+  Format format_;
+  Bounder bounder_;
+  ElementReader reader_;
+  bool exact_;
+  std::vector<double> actual_, truth_, magnitude_, rounded_, expected_, maximal_, unstable_,
+      emulated_, other_;
+};
+
+}  // namespace neuroncheck::numerics::detail
