@@ -8,4 +8,9 @@ Result<void> Reference::evaluateIntegers(const Request& /*request*/, std::int64_
   return fail(ErrorCode::Internal, "the reference of this operator has no integer results");
 }
 
+std::span<const std::byte> Reference::truthBytes(DType /*dtype*/, std::int64_t /*first*/,
+                                                 std::int64_t /*count*/) {
+  return {};
+}
+
 }  // namespace neuroncheck::numerics

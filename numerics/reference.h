@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/dtype.h"
 #include "core/result.h"
 
 namespace neuroncheck::numerics {
@@ -75,6 +76,10 @@ class Reference {
   /// uint64 by its bits. Fails by default: an operator with integer results offers it.
   [[nodiscard]] virtual Result<void> evaluateIntegers(const Request& request, std::int64_t first,
                                                       std::span<std::int64_t> out);
+  /// Elements [first, first + count) of the truth as stored, where it is stored in `dtype`
+  /// (complex: the component's): an exact operator is then compared by its bytes. Empty by default.
+  [[nodiscard]] virtual std::span<const std::byte> truthBytes(DType dtype, std::int64_t first,
+                                                              std::int64_t count);
   /// Memory the truth is read from, where it is read from memory: a result in the same place is
   /// compared with itself.
   [[nodiscard]] virtual std::span<const std::byte> storage() const { return {}; }

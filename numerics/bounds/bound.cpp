@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 
+#include "numerics/format/vector_clones.h"
+
 namespace neuroncheck::numerics {
 namespace {
 
@@ -78,21 +80,25 @@ Bound Bounder::at(double truth, double magnitude) const {
   return {evaluate(expected_, truth, magnitude), evaluate(maximal_, truth, magnitude)};
 }
 
-void Bounder::run(std::span<const double> truth, std::span<const double> magnitude,
-                  std::span<double> expected, std::span<double> maximal) const {
-  const Line e = expected_;
-  const Line m = maximal_;
-  const bool own = !magnitude.empty();
-  for (std::size_t i = 0; i < truth.size(); ++i) {
+NEURONCHECK_CLONES
+void Bounder::runLines(const Line& e, const Line& m, std::size_t n, const double* truth,
+                       const double* magnitude, double* expected, double* maximal) {
+  for (std::size_t i = 0; i < n; ++i) {
     const double h = std::abs(truth[i]);
-    const double s = own ? magnitude[i] : h;
+    const double s = std::abs(magnitude[i]);
     const double binade = binadeOf(h);
-    const double keep = h <= 0x1.fffffffffffffp1023 ? 1.0 : 0.0;
     const double low = e.value * h + e.magnitude * s + e.binade * binade + e.constant;
     const double high = m.value * h + m.magnitude * s + m.binade * binade + m.constant;
-    expected[i] = keep != 0 ? low : 0;
-    maximal[i] = keep != 0 ? high : 0;
+    const bool finite = h <= 0x1.fffffffffffffp1023;
+    expected[i] = finite ? low : 0;
+    maximal[i] = finite ? high : 0;
   }
+}
+
+void Bounder::run(std::span<const double> truth, std::span<const double> magnitude,
+                  std::span<double> expected, std::span<double> maximal) const {
+  const double* s = magnitude.empty() ? truth.data() : magnitude.data();
+  runLines(expected_, maximal_, truth.size(), truth.data(), s, expected.data(), maximal.data());
 }
 
 double Bounder::roundingAt(double truth) const {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "numerics/format/vector_clones.h"
+
 namespace neuroncheck::numerics {
 namespace {
 
@@ -12,30 +14,16 @@ constexpr int kDoubleBits = 53;
 constexpr std::uint64_t kMagnitude = 0x7fffffffffffffffULL;
 constexpr std::uint64_t kInfinity = 0x7ff0000000000000ULL;
 
-void toFloat32(std::span<const double> values, std::span<double> out) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
+NEURONCHECK_CLONES
+void toFloat32(std::size_t n, const double* values, double* out) {
+  for (std::size_t i = 0; i < n; ++i) {
     out[i] = static_cast<double>(static_cast<float>(values[i]));
   }
 }
 
-}  // namespace
-
-void roundRun(Format format, std::span<const double> values, std::span<double> out) {
-  if (format == Format::Float64) {
-    std::copy(values.begin(), values.end(), out.begin());
-    return;
-  }
-  if (format == Format::Float32) {
-    toFloat32(values, out);
-    return;
-  }
-  const FormatTraits& f = traits(format);
-  if (!f.hasInfinity() || f.significandBits < 2) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      out[i] = roundTo(format, values[i]);
-    }
-    return;
-  }
+/// Formats with infinity and a fraction: the significand cut by integer arithmetic.
+NEURONCHECK_CLONES
+void toNarrow(std::size_t n, const double* values, double* out, const FormatTraits& f) {
   const int cut = kDoubleBits - f.significandBits;
   const std::uint64_t half = (std::uint64_t{1} << (cut - 1)) - 1;
   const std::uint64_t keep = ~((std::uint64_t{1} << cut) - 1);
@@ -43,7 +31,7 @@ void roundRun(Format format, std::span<const double> values, std::span<double> o
   const double magic = 0x1.8p52 * f.minSubnormal();
   const double smallest = f.minNormal();
   const double largest = f.maxFinite();
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  for (std::size_t i = 0; i < n; ++i) {
     const auto bits = std::bit_cast<std::uint64_t>(values[i]);
     const std::uint64_t magnitude = bits & kMagnitude;
     const double size = std::bit_cast<double>(magnitude);
@@ -51,8 +39,25 @@ void roundRun(Format format, std::span<const double> values, std::span<double> o
     const double subnormal = (size + magic) - magic;
     const double rounded = size < smallest ? subnormal : std::bit_cast<double>(normal);
     const double limited = rounded > largest ? std::bit_cast<double>(kInfinity) : rounded;
-    const double finite = magnitude >= kInfinity ? size : limited;
+    const double finite = size < std::bit_cast<double>(kInfinity) ? limited : size;
     out[i] = std::bit_cast<double>(std::bit_cast<std::uint64_t>(finite) | (bits & ~kMagnitude));
+  }
+}
+
+}  // namespace
+
+void roundRun(Format format, std::span<const double> values, std::span<double> out) {
+  const FormatTraits& f = traits(format);
+  if (format == Format::Float64) {
+    std::copy(values.begin(), values.end(), out.begin());
+  } else if (format == Format::Float32) {
+    toFloat32(values.size(), values.data(), out.data());
+  } else if (f.hasInfinity() && f.significandBits > 1) {
+    toNarrow(values.size(), values.data(), out.data(), f);
+  } else {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      out[i] = roundTo(format, values[i]);
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "numerics/format/round_run.h"
+#include "numerics/format/vector_clones.h"
 #include "numerics/metrics/metrics.h"
 
 namespace neuroncheck::numerics {
@@ -21,6 +22,24 @@ bool finite(double value) { return value - value == 0; }
 constexpr std::size_t kBlock = 512;
 
 }  // namespace
+
+/// The exponents first, in a loop that is vector code; counting is one addition each.
+void RatioHistogram::add(std::span<const double> ratios) {
+  std::array<std::uint64_t, kBlock> exponents;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  constexpr auto kBottom = static_cast<std::uint64_t>(1023 + kFirstExponent - 1);
+  while (!ratios.empty()) {
+    const std::size_t n = std::min(kBlock, ratios.size());
+    for (std::size_t i = 0; i < n; ++i) {
+      exponents[i] = std::bit_cast<std::uint64_t>(ratios[i]) >> 52;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      // Ratios are never negative; zero and what is below the first bin have small exponents.
+      const std::uint64_t above = exponents[i] > kBottom ? exponents[i] - kBottom : 0;
+      ++counts_[std::min<std::uint64_t>(above, kBins - 1)];
+    }
+    ratios = ratios.subspan(n);
+  }
+}
 
 MetricsAccumulator::MetricsAccumulator(Format format, SpecialPolicy policy,
                                        std::vector<std::int64_t> sizes,
@@ -69,11 +88,6 @@ Fault MetricsAccumulator::judge(double actual, double truth, double rounded,
 
 // The loops over a block of finite values. Sums are of at most kBlock terms, so their order does
 // not matter beyond the last bit of a double; the clones let one program use what the machine has.
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
-#define NEURONCHECK_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define NEURONCHECK_CLONES
-#endif
 
 namespace {
 
@@ -133,21 +147,26 @@ RatioSums ratioSums(std::size_t n, const MetricsBlock& block, double uselessShar
     const double r = size == 0 ? 0 : size / expected[i];
     ratio[i] = r;
     // An exact operator has no bound; one wrong element of it must not make the mean infinite.
-    const double share = expected[i] > 0 ? d / expected[i] : 0;
+    const double share = expected[i] > 0 ? std::copysign(r, d) : 0;
     signedRatio += share;
     outwardRatio += std::copysign(share, d * h);
     maxRatio = maxRatio > r ? maxRatio : r;
     beyond += size > expected[i] ? 1 : 0;
     beyondMaximal += size > maximal[i] ? 1 : 0;
-    useless += h != 0 && expected[i] > uselessShare * std::abs(h) ? 1 : 0;
-    signDiffers += h * actual[i] < 0 && std::abs(h) > expected[i] ? 1 : 0;
+    // Without short cuts, which would be branches.
+    useless += (h != 0) & (expected[i] > uselessShare * std::abs(h)) ? 1.0 : 0.0;
+    signDiffers += (h * actual[i] < 0) & (std::abs(h) > expected[i]) ? 1.0 : 0.0;
   }
   return {signedRatio, outwardRatio, maxRatio, beyond, useless, signDiffers, beyondMaximal};
 }
 
+/// 1 / 2^e of a power of two between 2^-1022 and 2^1022, without a division.
+double reciprocalOfPower(double power) {
+  return std::bit_cast<double>(0x7fe0000000000000ULL - std::bit_cast<std::uint64_t>(power));
+}
+
 struct ScaledSums {
-  double maxUlp = 0, maxDistance = 0, maxRel = 0, maxNeeded = 0, zeroTruth = 0, saturated = 0,
-         small = 0;
+  double maxUlp = 0, maxRel = 0, maxNeeded = 0, zeroTruth = 0, saturated = 0, small = 0;
   double truthMin = 0, truthMax = 0, actualMin = 0, actualMax = 0;
 };
 
@@ -160,46 +179,105 @@ ScaledSums scaledSums(std::size_t n, const MetricsBlock& block, const FormatTrai
   const double least = format.minNormal();
   const double largest = format.maxFinite();
   const double step = 2 * format.unitRoundoff();
-  const double leastSteps = least / format.minSubnormal();
-  const auto leastBits = std::bit_cast<std::int64_t>(least);
-  const int cut = 53 - format.significandBits;
-  const double perStep = 1 / format.minSubnormal();
-  const auto ordinalAt = [&](double value) {
-    const double size = std::abs(value);
-    const auto above = (std::bit_cast<std::int64_t>(size) - leastBits) >> cut;
-    const double steps = size >= least ? static_cast<double>(above) + leastSteps : size * perStep;
-    return std::copysign(steps, value);
-  };
-  double maxUlp = 0, maxDistance = 0, maxRel = 0, maxNeeded = 0, zeroTruth = 0, saturated = 0,
-         small = 0;
+  const double perStep = 1 / step;
+  const bool wide = format.significandBits == 53;
+  double maxUlp = 0, maxRel = 0, maxNeeded = 0, zeroTruth = 0, saturated = 0, small = 0;
   double truthMin = rounded[0], truthMax = rounded[0], actualMin = actual[0], actualMax = actual[0];
-#pragma omp simd reduction(+ : zeroTruth, saturated, small)                      \
-    reduction(max : maxUlp, maxDistance, maxRel, maxNeeded, truthMax, actualMax) \
-    reduction(min : truthMin, actualMin)
+#pragma omp simd reduction(+ : zeroTruth, saturated, small) reduction( \
+        max : maxUlp, maxRel, maxNeeded, truthMax, actualMax) reduction(min : truthMin, actualMin)
   for (std::size_t i = 0; i < n; ++i) {
     const double h = std::abs(truth[i]);
     const double a = actual[i];
     const double r = rounded[i];
     const double size = std::abs(a - truth[i]);
     const double binade = binadeOf(h);
-    const double ulps = size / ((binade > least ? binade : least) * step);
-    const double distance = std::abs(ordinalAt(a) - ordinalAt(r));
-    const double relative = h > 0 ? size / h : 0;
-    const double needed = h > 0 ? (size - atol) / h : 0;
+    // The step is a power of two: dividing by it is multiplying by its reciprocal, exactly.
+    const double unit = binade > least ? binade : least;
+    const double ulps = wide ? size / (unit * step) : size * reciprocalOfPower(unit) * perStep;
+    const double perTruth = h > 0 ? 1 / h : 0;
+    const double relative = size * perTruth;
+    const double needed = (size - atol) * perTruth;
     maxUlp = maxUlp > ulps ? maxUlp : ulps;
-    maxDistance = maxDistance > distance ? maxDistance : distance;
     maxRel = maxRel > relative ? maxRel : relative;
     maxNeeded = maxNeeded > needed ? maxNeeded : needed;
     zeroTruth += h == 0 ? 1 : 0;
     saturated += std::abs(r) >= largest ? 1 : 0;
-    small += std::abs(r) < least || std::abs(a) < least ? 1 : 0;
+    small += (std::abs(r) < least) | (std::abs(a) < least) ? 1.0 : 0.0;
     truthMin = truthMin < r ? truthMin : r;
     truthMax = truthMax > r ? truthMax : r;
     actualMin = actualMin < a ? actualMin : a;
     actualMax = actualMax > a ? actualMax : a;
   }
-  return {maxUlp, maxDistance, maxRel,   maxNeeded, zeroTruth, saturated,
-          small,  truthMin,    truthMax, actualMin, actualMax};
+  return {maxUlp, maxRel,   maxNeeded, zeroTruth, saturated,
+          small,  truthMin, truthMax,  actualMin, actualMax};
+}
+
+/// An integer below 2^52 as a double, without a conversion instruction that only some have.
+double smallWhole(std::uint64_t value) {
+  return std::bit_cast<double>(value | 0x4330000000000000ULL) - 0x1p52;
+}
+
+/// Largest distance in numbers of a format narrower than fp64.
+NEURONCHECK_CLONES
+double maxDistance(std::size_t n, const double* actual, const double* rounded,
+                   const FormatTraits& format) {
+  const double least = format.minNormal();
+  const double leastSteps = least / format.minSubnormal();
+  const double perStep = 1 / format.minSubnormal();
+  const auto leastBits = std::bit_cast<std::uint64_t>(least);
+  const int cut = 53 - format.significandBits;
+  double largest = 0;
+#pragma omp simd reduction(max : largest)
+  for (std::size_t i = 0; i < n; ++i) {
+    const double a = std::abs(actual[i]);
+    const double r = std::abs(rounded[i]);
+    const double aNormal =
+        smallWhole((std::bit_cast<std::uint64_t>(a) - leastBits) >> cut) + leastSteps;
+    const double rNormal =
+        smallWhole((std::bit_cast<std::uint64_t>(r) - leastBits) >> cut) + leastSteps;
+    const double aSteps = std::copysign(a >= least ? aNormal : a * perStep, actual[i]);
+    const double rSteps = std::copysign(r >= least ? rNormal : r * perStep, rounded[i]);
+    const double distance = std::abs(aSteps - rSteps);
+    largest = largest > distance ? largest : distance;
+  }
+  return largest;
+}
+
+double maxDistanceWide(std::size_t n, const double* actual, const double* rounded,
+                       const FormatTraits& format) {
+  double largest = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    largest =
+        std::max(largest, std::abs(ordinalOf(format, actual[i]) - ordinalOf(format, rounded[i])));
+  }
+  return largest;
+}
+
+struct EqualSums {
+  double squared = 0, absolute = 0, unusual = 0, small = 0, saturated = 0, min = 0, max = 0;
+};
+
+/// What there is to know of values that are bit for bit those of the truth.
+NEURONCHECK_CLONES
+EqualSums equalSums(std::size_t n, const double* values, const FormatTraits& format) {
+  const double least = format.minNormal();
+  const double most = format.maxFinite();
+  double squared = 0, absolute = 0, unusual = 0, small = 0, saturated = 0;
+  double min = values[0], max = values[0];
+#pragma omp simd reduction(+ : squared, absolute, unusual, small, saturated) reduction(min : min) \
+    reduction(max : max)
+  for (std::size_t i = 0; i < n; ++i) {
+    const double v = values[i];
+    const double size = std::abs(v);
+    squared += v * v;
+    absolute += size;
+    unusual += v - v == 0 ? 0.0 : 1.0;
+    small += size < least ? 1.0 : 0.0;
+    saturated += size >= most ? 1.0 : 0.0;
+    min = min < v ? min : v;
+    max = max > v ? max : v;
+  }
+  return {squared, absolute, unusual, small, saturated, min, max};
 }
 
 NEURONCHECK_CLONES
@@ -247,6 +325,39 @@ bool offerLargest(Extreme& best, double largest, const MetricsBlock& block,
 
 }  // namespace
 
+void MetricsAccumulator::addEqual(std::int64_t first, std::span<const double> values) {
+  for (std::size_t from = 0; from < values.size(); from += kBlock) {
+    const auto piece = values.subspan(from, std::min(kBlock, values.size() - from));
+    const std::size_t n = piece.size();
+    const EqualSums sums = equalSums(n, piece.data(), format_);
+    if (sums.unusual != 0 || sums.small != 0) {
+      const std::array<double, kBlock> zero{};
+      const std::span<const double> none(zero.data(), n);
+      add({first + static_cast<std::int64_t>(from), piece, piece, piece, none, none, {}, {}});
+      continue;
+    }
+    Metrics& m = metrics_;
+    const std::int64_t index = first + static_cast<std::int64_t>(from);
+    for (Extreme* extreme :
+         {&m.maxAbs, &m.maxRel, &m.maxUlp, &m.maxUlpDistance, &m.maxRatio, &m.neededRtol}) {
+      extreme->offer(0, index);
+    }
+    m.count += static_cast<std::int64_t>(n);
+    m.finitePairs += static_cast<std::int64_t>(n);
+    m.ratios.addZeros(static_cast<std::int64_t>(n));
+    m.squaredTruth.add(sums.squared);
+    m.squaredActual.add(sums.squared);
+    m.product.add(sums.squared);
+    m.absoluteTruth.add(sums.absolute);
+    m.classes.add(ValueClass::Normal, ValueClass::Normal, static_cast<std::int64_t>(n));
+    m.saturatedTruth += static_cast<std::int64_t>(sums.saturated);
+    m.truthMin = std::min(m.truthMin, sums.min);
+    m.truthMax = std::max(m.truthMax, sums.max);
+    m.actualMin = m.truthMin;
+    m.actualMax = m.truthMax;
+  }
+}
+
 void MetricsAccumulator::add(const MetricsBlock& block) {
   for (std::size_t from = 0; from < block.actual.size(); from += kBlock) {
     const MetricsBlock piece = part(block, from, std::min(kBlock, block.actual.size() - from));
@@ -293,6 +404,9 @@ void MetricsAccumulator::addFinite(const MetricsBlock& block) {
       errorSums(n, block.actual.data(), block.truth.data(), block.rounded.data());
   const RatioSums ratios = ratioSums(n, block, uselessShare_, ratio.data());
   const ScaledSums scaled = scaledSums(n, block, format_, defaultAtol_);
+  const bool narrow = format_.significandBits < 53;
+  const double distance = (narrow ? maxDistance : maxDistanceWide)(n, block.actual.data(),
+                                                                   block.rounded.data(), format_);
 
   Metrics& m = metrics_;
   m.finitePairs += static_cast<std::int64_t>(n);
@@ -315,18 +429,16 @@ void MetricsAccumulator::addFinite(const MetricsBlock& block) {
   m.truthMax = std::max(m.truthMax, scaled.truthMax);
   m.actualMin = std::min(m.actualMin, scaled.actualMin);
   m.actualMax = std::max(m.actualMax, scaled.actualMax);
-  for (std::size_t i = 0; i < n; ++i) {
-    m.ratios.add(ratio[i]);
-  }
+  m.ratios.add(std::span<const double>(ratio.data(), n));
 
   const auto error = [&](std::size_t i) { return std::abs(block.actual[i] - block.truth[i]); };
   const auto size = [&](std::size_t i) { return std::abs(block.truth[i]); };
   offerLargest(m.maxAbs, errors.maxAbs, block, error);
   offerLargest(m.maxRatio, ratios.maxRatio, block, [&](std::size_t i) { return ratio.at(i); });
   offerLargest(m.maxRel, scaled.maxRel, block,
-               [&](std::size_t i) { return size(i) > 0 ? error(i) / size(i) : 0; });
+               [&](std::size_t i) { return size(i) > 0 ? error(i) * (1 / size(i)) : 0; });
   offerLargest(m.neededRtol, scaled.maxNeeded, block, [&](std::size_t i) {
-    return size(i) > 0 ? std::max((error(i) - defaultAtol_) / size(i), 0.0) : 0;
+    return size(i) > 0 ? std::max((error(i) - defaultAtol_) * (1 / size(i)), 0.0) : 0;
   });
   const auto ulps = [&](std::size_t i) {
     const double step = 2 * format_.unitRoundoff();
@@ -336,7 +448,7 @@ void MetricsAccumulator::addFinite(const MetricsBlock& block) {
     const auto at = static_cast<std::size_t>(m.maxUlp.index - block.first);
     m.maxUlpSigned = std::copysign(m.maxUlp.value, block.actual[at] - block.truth[at]);
   }
-  offerLargest(m.maxUlpDistance, scaled.maxDistance, block, [&](std::size_t i) {
+  offerLargest(m.maxUlpDistance, distance, block, [&](std::size_t i) {
     return std::abs(ordinalOf(format_, block.actual[i]) - ordinalOf(format_, block.rounded[i]));
   });
   addClasses(block, scaled.small != 0);

@@ -76,6 +76,8 @@ class RatioHistogram {
   static constexpr int kFirstExponent = -48;
 
   void add(double ratio) { ++counts_.at(binOf(ratio)); }
+  void add(std::span<const double> ratios);
+  void addZeros(std::int64_t times) { counts_.front() += times; }
   void merge(const RatioHistogram& other);
   [[nodiscard]] static std::size_t binOf(double ratio);
   /// Upper end of the bin that holds the given share of all counted, 0 < share <= 1.
@@ -176,6 +178,8 @@ class MetricsAccumulator {
                      std::optional<AllcloseTolerance> allclose = std::nullopt);
 
   void add(const MetricsBlock& block);
+  /// Elements whose bits are those of the truth: what add() would say of them, for less.
+  void addEqual(std::int64_t first, std::span<const double> values);
   [[nodiscard]] const Metrics& metrics() const { return metrics_; }
 
   /// What is wrong with one element.

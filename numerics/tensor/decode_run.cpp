@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "numerics/format/vector_clones.h"
 #include "numerics/tensor/tensor_view.h"
 
 namespace neuroncheck::numerics {
@@ -24,18 +25,27 @@ void widen(std::span<const std::byte> raw, std::span<Out> out) {
   }
 }
 
-void widenBFloat16(std::span<const std::byte> raw, std::span<double> out) {
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const auto bits = static_cast<std::uint32_t>(load<std::uint16_t>(raw.data() + i * 2)) << 16;
+NEURONCHECK_CLONES
+void widenFloat32(std::size_t n, const std::byte* raw, double* out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    out[i] = static_cast<double>(load<float>(raw + i * 4));
+  }
+}
+
+NEURONCHECK_CLONES
+void widenBFloat16(std::size_t n, const std::byte* raw, double* out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto bits = static_cast<std::uint32_t>(load<std::uint16_t>(raw + i * 2)) << 16;
     out[i] = static_cast<double>(std::bit_cast<float>(bits));
   }
 }
 
 /// The bits moved into place are a float whose exponent is 112 too small, subnormals included; one
 /// multiplication repairs both. Infinity and NaN get their exponent set.
-void widenFloat16(std::span<const std::byte> raw, std::span<double> out) {
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::uint32_t half = load<std::uint16_t>(raw.data() + i * 2);
+NEURONCHECK_CLONES
+void widenFloat16(std::size_t n, const std::byte* raw, double* out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t half = load<std::uint16_t>(raw + i * 2);
     const std::uint32_t moved = (half & 0x7fffU) << 13;
     const float scaled = std::bit_cast<float>(moved) * 0x1p112F;
     const std::uint32_t magnitude =
@@ -123,13 +133,13 @@ void decodeRun(DType dtype, std::span<const std::byte> raw, std::span<double> ou
       widen<double>(raw, out);
       return;
     case Format::Float32:
-      widen<float>(raw, out);
+      widenFloat32(out.size(), raw.data(), out.data());
       return;
     case Format::BFloat16:
-      widenBFloat16(raw, out);
+      widenBFloat16(out.size(), raw.data(), out.data());
       return;
     case Format::Float16:
-      widenFloat16(raw, out);
+      widenFloat16(out.size(), raw.data(), out.data());
       return;
     default:
       widenByte(*format, raw, out);

@@ -100,12 +100,16 @@ Result<void> measure(const JudgeRequest& request, Reference& reference, Judgemen
                                  request.allclose);
   CpuTwin twin;
   for (std::int64_t first = 0; first < reader.count(); first += detail::kRun) {
-    NEURONCHECK_TRY(const MetricsBlock block, reader.read(first));
-    accumulator.add(block);
-    NEURONCHECK_TRY(const auto cpu, reader.also({Quantity::CpuSameDType, {}}, block));
-    twin.add(block, cpu);
+    if (const auto equal = reader.equalRun(first); !equal.empty()) {
+      accumulator.addEqual(first, equal);
+    } else {
+      NEURONCHECK_TRY(const MetricsBlock block, reader.read(first));
+      accumulator.add(block);
+      NEURONCHECK_TRY(const auto cpu, reader.also({Quantity::CpuSameDType, {}}, block));
+      twin.add(block, cpu);
+    }
     if (request.progress) {
-      request.progress(first + std::ssize(block.actual));
+      request.progress(std::min(first + detail::kRun, reader.count()));
     }
   }
   judgement.metrics = accumulator.metrics();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "numerics/format/round_run.h"
 
@@ -40,6 +41,22 @@ RunReader::RunReader(const JudgeRequest& request, Reference& reference)
       bounder_(modelOf(request, format_, complex_)),
       reader_(view_),
       exact_(request.rule.opClass == OpClass::Exact) {}
+
+std::span<const double> RunReader::equalRun(std::int64_t first) {
+  if (!exact_ || arithmeticOf(request_, format_).roundsStochastically) {
+    return {};
+  }
+  const std::int64_t n = std::min(kRun, view_.count() - first);
+  const auto truth = reference_.truthBytes(view_.dtype, first, n);
+  const auto actual = reader_.raw(first, n);
+  if (truth.size() != actual.size() ||
+      std::memcmp(truth.data(), actual.data(), actual.size()) != 0) {
+    return {};
+  }
+  actual_.resize(static_cast<std::size_t>(n));
+  decodeRun(view_.dtype, actual, actual_);
+  return actual_;
+}
 
 Result<MetricsBlock> RunReader::read(std::int64_t first) {
   const auto n = static_cast<std::size_t>(std::min(kRun, view_.count() - first));

@@ -28,6 +28,9 @@ class RunReader {
 
   /// Reads elements [first, min(first + kRun, count)). The block's spans live until the next call.
   [[nodiscard]] Result<MetricsBlock> read(std::int64_t first);
+  /// The values of the run at `first` when the result must be exact and is, byte for byte; empty
+  /// when it is not, or when that cannot be seen without reading numbers.
+  [[nodiscard]] std::span<const double> equalRun(std::int64_t first);
   /// S of the current run; empty where S = |H|.
   [[nodiscard]] std::span<const double> magnitude() const { return magnitude_; }
   /// A further quantity of the same run, where the reference offers it; empty where not.
