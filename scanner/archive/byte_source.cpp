@@ -101,6 +101,10 @@ Result<std::unique_ptr<ByteSource>> openFile(const std::string& path) {
   if (descriptor < 0) {
     return inputError(fmt::format("cannot be opened: {}", systemMessage(errno)));
   }
+  return descriptorSource(descriptor);
+}
+
+Result<std::unique_ptr<ByteSource>> descriptorSource(int descriptor) {
   struct stat status = {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor);

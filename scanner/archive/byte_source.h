@@ -33,6 +33,9 @@ class ByteSource {
 
 /// Opens a regular file for reading; anything else (pipe, device, folder) is an Error.
 [[nodiscard]] Result<std::unique_ptr<ByteSource>> openFile(const std::string& path);
+/// A source over an open descriptor of a regular file, which it takes over and closes, also when
+/// this fails.
+[[nodiscard]] Result<std::unique_ptr<ByteSource>> descriptorSource(int descriptor);
 /// A source over memory the caller keeps alive.
 [[nodiscard]] std::unique_ptr<ByteSource> memorySource(std::string_view bytes);
 

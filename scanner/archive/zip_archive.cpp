@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scanner/archive/zip_archive.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <limits>
 #include <new>
 
 #include <fmt/format.h>
 
+#include "scanner/archive/checksum.h"
+#include "scanner/archive/inflater.h"
 #include "scanner/archive/printable.h"
 #include "scanner/archive/zip_directory.h"
 
@@ -34,11 +34,6 @@ constexpr std::uint16_t kDeflated = 8;
 constexpr std::uint64_t kBestDeflateRatio = 1032;  // bound of the deflate format
 constexpr std::size_t kChunk = std::size_t{1} << 20;
 
-std::uint32_t checksum(std::uint32_t seed, const char* data, std::size_t size) {
-  return static_cast<std::uint32_t>(
-      ::crc32_z(seed, reinterpret_cast<const unsigned char*>(data), size));
-}
-
 Result<PaddedBytes> allocate(std::uint64_t size) {
   try {
     return PaddedBytes(static_cast<std::size_t>(size));
@@ -47,77 +42,12 @@ Result<PaddedBytes> allocate(std::uint64_t size) {
   }
 }
 
-/// zlib's raw inflate with its state freed on every path.
-class Inflater {
- public:
-  Inflater() { ready_ = ::inflateInit2(&stream_, -MAX_WBITS) == Z_OK; }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-  Inflater(Inflater&&) = delete;
-  Inflater& operator=(Inflater&&) = delete;
-  ~Inflater() {
-    if (ready_) {
-      ::inflateEnd(&stream_);
-    }
+template <typename T>
+Result<T> namingRecord(Result<T> result, const ZipEntry& entry) {
+  if (!result) {
+    return tl::unexpected(std::move(result).error().within("record " + printable(entry.name)));
   }
-
-  /// Inflates `compressed` bytes at `offset` into `out`; returns how many came out (at most
-  /// out.size()) and whether the stream had ended by then.
-  struct Outcome {
-    std::size_t size = 0;
-    bool ended = false;
-  };
-  [[nodiscard]] Result<Outcome> run(const ByteSource& source, std::uint64_t offset,
-                                    std::uint64_t compressed, std::span<char> out) {
-    if (!ready_) {
-      return fail(ErrorCode::Internal, "zlib could not be started");
-    }
-    std::string input(static_cast<std::size_t>(std::min<std::uint64_t>(compressed, kChunk)), '\0');
-    Outcome outcome;
-    while (true) {
-      if (stream_.avail_in == 0 && compressed > 0) {
-        const auto take =
-            static_cast<std::size_t>(std::min<std::uint64_t>(compressed, input.size()));
-        NEURONCHECK_TRY_VOID(source.read(offset, std::span<char>(input).first(take)));
-        stream_.next_in = reinterpret_cast<unsigned char*>(input.data());
-        stream_.avail_in = static_cast<unsigned>(take);
-        offset += take;
-        compressed -= take;
-      }
-      // Once `out` is full a spare byte tells a stream that only lacks its end mark from one that
-      // holds more.
-      const bool full = outcome.size == out.size();
-      char spare = 0;
-      const std::size_t room = full ? 1 : std::min(out.size() - outcome.size, kChunk);
-      stream_.next_out =
-          reinterpret_cast<unsigned char*>(full ? &spare : out.data() + outcome.size);
-      stream_.avail_out = static_cast<unsigned>(room);
-      const int code = ::inflate(&stream_, Z_NO_FLUSH);
-      const std::size_t produced = room - stream_.avail_out;
-      if (full && produced > 0) {
-        return outcome;
-      }
-      outcome.size += full ? 0 : produced;
-      if (code == Z_STREAM_END) {
-        outcome.ended = true;
-        return outcome;
-      }
-      if (code != Z_OK && code != Z_BUF_ERROR) {
-        return inputError("the deflated data are damaged");
-      }
-      if (stream_.avail_in == 0 && compressed == 0) {
-        return outcome;
-      }
-    }
-  }
-
- private:
-  z_stream stream_ = {};
-  bool ready_ = false;
-};
-
-Error inRecord(Error error, const ZipEntry& entry) {
-  return std::move(error).within("record " + printable(entry.name));
+  return result;
 }
 
 Result<void> checkReadable(const ZipEntry& entry) {
@@ -134,6 +64,19 @@ Result<void> checkReadable(const ZipEntry& entry) {
   if (entry.method == kDeflated && entry.size / kBestDeflateRatio > entry.compressedSize) {
     return inputError(
         fmt::format("{} deflated bytes cannot hold {}", entry.compressedSize, entry.size));
+  }
+  return {};
+}
+
+/// What an inflated record must come to: exactly the size it claims.
+Result<void> checkEnd(Inflater& inflater, std::uint64_t got, std::uint64_t claimed) {
+  if (got != claimed) {
+    return inputError(
+        fmt::format("it inflates to {} bytes, not to the {} it claims", got, claimed));
+  }
+  NEURONCHECK_TRY(const bool ended, inflater.endsHere());
+  if (!ended) {
+    return inputError(fmt::format("it does not end after the {} bytes it claims", claimed));
   }
   return {};
 }
@@ -210,11 +153,24 @@ Result<std::uint64_t> ZipArchive::dataOffset(const ZipEntry& entry) const {
   return offset;
 }
 
-Result<ZipArchive::Record> ZipArchive::read(std::size_t index, std::uint64_t maxBytes) const {
+Result<ZipArchive::Place> ZipArchive::locate(std::size_t index) const {
   NEURONCHECK_CHECK(index < entries_.size(), "record index out of range");
   const ZipEntry& entry = entries_[index];
-  const auto body = [&]() -> Result<Record> {
+  const auto body = [&]() -> Result<Place> {
     NEURONCHECK_TRY_VOID(checkReadable(entry));
+    NEURONCHECK_TRY(const std::uint64_t offset, dataOffset(entry));
+    return Place{.offset = offset,
+                 .compressedSize = entry.compressedSize,
+                 .size = entry.size,
+                 .deflated = entry.method == kDeflated};
+  };
+  return namingRecord(body(), entry);
+}
+
+Result<ZipArchive::Record> ZipArchive::read(std::size_t index, std::uint64_t maxBytes) const {
+  NEURONCHECK_TRY(const Place place, locate(index));
+  const ZipEntry& entry = entries_[index];
+  const auto body = [&]() -> Result<Record> {
     if (entry.size > maxBytes) {
       return inputError(fmt::format("its {} bytes are over the limit of {}", entry.size, maxBytes));
     }
@@ -223,55 +179,72 @@ Result<ZipArchive::Record> ZipArchive::read(std::size_t index, std::uint64_t max
           fmt::format("its {} bytes unpack to {}, more than {} to 1: refused as a bomb",
                       entry.compressedSize, entry.size, kBombRatio));
     }
-    NEURONCHECK_TRY(const std::uint64_t offset, dataOffset(entry));
     NEURONCHECK_TRY(PaddedBytes bytes, allocate(entry.size));
     const std::span<char> out(bytes.data(), bytes.size());
-    if (entry.method == kStored) {
-      NEURONCHECK_TRY_VOID(source_->read(offset, out));
+    if (place.deflated) {
+      Inflater inflater(*source_, place.offset, place.compressedSize);
+      NEURONCHECK_TRY(const std::size_t size, inflater.fill(out));
+      NEURONCHECK_TRY_VOID(checkEnd(inflater, size, entry.size));
     } else {
-      Inflater inflater;
-      NEURONCHECK_TRY(const Inflater::Outcome outcome,
-                      inflater.run(*source_, offset, entry.compressedSize, out));
-      if (outcome.size != entry.size) {
-        return inputError(fmt::format("it inflates to {} bytes, not to the {} it claims",
-                                      outcome.size, entry.size));
-      }
-      if (!outcome.ended) {
-        return inputError(fmt::format("it does not end after the {} bytes it claims", entry.size));
-      }
+      NEURONCHECK_TRY_VOID(source_->read(place.offset, out));
     }
-    const std::uint32_t sum = checksum(0, bytes.data(), bytes.size());
+    const std::uint32_t sum = crc32Of(0, std::as_bytes(out));
     return Record{.bytes = std::move(bytes), .checksumMatches = sum == entry.crc, .checksum = sum};
   };
-  auto record = body();
-  if (!record) {
-    return tl::unexpected(inRecord(std::move(record).error(), entry));
-  }
-  return record;
+  return namingRecord(body(), entry);
+}
+
+Result<std::uint32_t> ZipArchive::unpack(std::size_t index, const Sink& sink) const {
+  NEURONCHECK_TRY(const Place place, locate(index));
+  const ZipEntry& entry = entries_[index];
+  const auto body = [&]() -> Result<std::uint32_t> {
+    std::optional<Inflater> inflater;
+    if (place.deflated) {
+      inflater.emplace(*source_, place.offset, place.compressedSize);
+    }
+    std::string buffer(static_cast<std::size_t>(std::min<std::uint64_t>(place.size, kChunk)), '\0');
+    std::uint32_t sum = 0;
+    for (std::uint64_t done = 0; done < place.size;) {
+      const std::span<char> out = std::span<char>(buffer).first(
+          static_cast<std::size_t>(std::min<std::uint64_t>(place.size - done, buffer.size())));
+      std::size_t got = out.size();
+      if (inflater) {
+        NEURONCHECK_TRY(got, inflater->fill(out));
+      } else {
+        NEURONCHECK_TRY_VOID(source_->read(place.offset + done, out));
+      }
+      if (got == 0) {
+        return inputError(
+            fmt::format("it inflates to {} bytes, not to the {} it claims", done, place.size));
+      }
+      const auto bytes = std::as_bytes(out.first(got));
+      sum = crc32Of(sum, bytes);
+      NEURONCHECK_TRY_VOID(sink(bytes));
+      done += got;
+    }
+    if (inflater) {
+      NEURONCHECK_TRY_VOID(checkEnd(*inflater, place.size, place.size));
+    }
+    return sum;
+  };
+  return namingRecord(body(), entry);
 }
 
 Result<std::string> ZipArchive::readStart(std::size_t index, std::size_t count) const {
-  NEURONCHECK_CHECK(index < entries_.size(), "record index out of range");
+  NEURONCHECK_TRY(const Place place, locate(index));
   const ZipEntry& entry = entries_[index];
   const auto body = [&]() -> Result<std::string> {
-    NEURONCHECK_TRY_VOID(checkReadable(entry));
-    NEURONCHECK_TRY(const std::uint64_t offset, dataOffset(entry));
     std::string out(static_cast<std::size_t>(std::min<std::uint64_t>(entry.size, count)), '\0');
-    if (entry.method == kStored) {
-      NEURONCHECK_TRY_VOID(source_->read(offset, out));
+    if (!place.deflated) {
+      NEURONCHECK_TRY_VOID(source_->read(place.offset, out));
       return out;
     }
-    Inflater inflater;
-    NEURONCHECK_TRY(const Inflater::Outcome outcome,
-                    inflater.run(*source_, offset, entry.compressedSize, out));
-    out.resize(outcome.size);
+    Inflater inflater(*source_, place.offset, place.compressedSize);
+    NEURONCHECK_TRY(const std::size_t size, inflater.fill(out));
+    out.resize(size);
     return out;
   };
-  auto start = body();
-  if (!start) {
-    return tl::unexpected(inRecord(std::move(start).error(), entry));
-  }
-  return start;
+  return namingRecord(body(), entry);
 }
 
 std::optional<std::string_view> commonRoot(const std::vector<ZipEntry>& entries) {

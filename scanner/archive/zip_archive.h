@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -58,6 +61,20 @@ class ZipArchive {
   };
   /// The bytes of one record, inflated; never more than `maxBytes`.
   [[nodiscard]] Result<Record> read(std::size_t index, std::uint64_t maxBytes) const;
+
+  /// Where the bytes of a record lie in the source, its headers checked.
+  struct Place {
+    std::uint64_t offset = 0;
+    std::uint64_t compressedSize = 0;
+    std::uint64_t size = 0;  ///< equals compressedSize unless deflated
+    bool deflated = false;
+  };
+  [[nodiscard]] Result<Place> locate(std::size_t index) const;
+  /// Gives the bytes of a record to `sink` in pieces of at most a mebibyte and returns their
+  /// CRC-32. Never gives more than the size the directory claims, whatever that is: the caller has
+  /// judged it.
+  using Sink = std::function<Result<void>(std::span<const std::byte>)>;
+  [[nodiscard]] Result<std::uint32_t> unpack(std::size_t index, const Sink& sink) const;
   /// The first bytes of a record (all of it when shorter), for a look at large ones.
   [[nodiscard]] Result<std::string> readStart(std::size_t index, std::size_t count) const;
 

@@ -105,32 +105,6 @@ Result<std::uint64_t> readEnd64(const ByteSource& source, std::uint64_t endPosit
   return position;
 }
 
-Result<std::uint64_t> checkName(std::string_view name) {
-  const auto bad = [&](std::string_view why) {
-    return inputError(fmt::format("zip: an entry name {}: '{}'", why, printable(name)));
-  };
-  if (name.empty()) {
-    return bad("is empty");
-  }
-  if (name.find('\0') != std::string_view::npos) {
-    return bad("holds a NUL byte");
-  }
-  if (name.find('\\') != std::string_view::npos) {
-    return bad("holds a backslash");
-  }
-  if (name.front() == '/' || (name.size() > 1 && name[1] == ':')) {
-    return bad("is absolute");
-  }
-  for (std::size_t start = 0; start <= name.size();) {
-    const std::size_t end = std::min(name.find('/', start), name.size());
-    if (name.substr(start, end - start) == "..") {
-      return bad("leaves its folder");
-    }
-    start = end + 1;
-  }
-  return name.size();
-}
-
 /// Reads the entry at `position` of the directory and moves `position` behind it.
 Result<ZipEntry> parseEntry(std::string_view directory, std::size_t& position) {
   if (directory.size() - position < kEntrySize || le32(directory, position) != kEntrySignature) {
@@ -145,7 +119,7 @@ Result<ZipEntry> parseEntry(std::string_view directory, std::size_t& position) {
   }
   ZipEntry entry;
   entry.name = directory.substr(position + kEntrySize, nameSize);
-  NEURONCHECK_TRY_VOID(checkName(entry.name));
+  NEURONCHECK_TRY_VOID(checkEntryName(entry.name));
   entry.flags = le16(directory, position + 8);
   entry.method = le16(directory, position + 10);
   entry.crc = le32(directory, position + 16);
@@ -180,6 +154,32 @@ Result<void> checkPlaces(const std::vector<ZipEntry>& entries, std::uint64_t dir
 }
 
 }  // namespace
+
+Result<void> checkEntryName(std::string_view name) {
+  const auto bad = [&](std::string_view why) {
+    return inputError(fmt::format("zip: an entry name {}: '{}'", why, printable(name)));
+  };
+  if (name.empty()) {
+    return bad("is empty");
+  }
+  if (name.find('\0') != std::string_view::npos) {
+    return bad("holds a NUL byte");
+  }
+  if (name.find('\\') != std::string_view::npos) {
+    return bad("holds a backslash");
+  }
+  if (name.front() == '/' || (name.size() > 1 && name[1] == ':')) {
+    return bad("is absolute");
+  }
+  for (std::size_t start = 0; start <= name.size();) {
+    const std::size_t end = std::min(name.find('/', start), name.size());
+    if (name.substr(start, end - start) == "..") {
+      return bad("leaves its folder");
+    }
+    start = end + 1;
+  }
+  return {};
+}
 
 std::uint16_t le16(std::string_view bytes, std::size_t offset) {
   return static_cast<std::uint16_t>(littleEndian(bytes, offset, 2));

@@ -26,6 +26,9 @@ struct DirectoryPlace {
 [[nodiscard]] Result<std::vector<ZipEntry>> parseDirectory(std::string_view directory,
                                                            const DirectoryPlace& place);
 
+/// Fails when a name could leave the folder it is unpacked to, or is no name at all.
+[[nodiscard]] Result<void> checkEntryName(std::string_view name);
+
 /// Little-endian fields of `bytes` at `offset`; the caller has checked the range.
 [[nodiscard]] std::uint16_t le16(std::string_view bytes, std::size_t offset);
 [[nodiscard]] std::uint32_t le32(std::string_view bytes, std::size_t offset);

@@ -18,6 +18,7 @@
 #include "scanner/checkpoint/safetensors.h"
 #include "scanner/checkpoint/torch_save.h"
 #include "scanner/pt2/document.h"
+#include "scanner/safetensors/index.h"
 
 namespace neuroncheck::scanner {
 namespace {
@@ -78,33 +79,18 @@ Result<void> readConfig(const fs::path& folder, Checkpoint& checkpoint) {
   return {};
 }
 
-/// Which file holds each tensor, in the index's order.
-using WeightMap = std::vector<std::pair<std::string, std::string>>;
-
+/// The index of a folder; empty where there is none.
 Result<WeightMap> readIndex(const fs::path& path) {
-  WeightMap map;
-  NEURONCHECK_TRY(const auto file, readJson(path));
-  if (!file->document) {
-    return map;
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    return WeightMap();
   }
-  NEURONCHECK_TRY(const simdjson::dom::object object,
-                  pt2::asObject(file->document->root(), path.filename().string()));
-  simdjson::dom::object weights;
-  if (object["weight_map"].get(weights) != simdjson::SUCCESS) {
-    return inputError(fmt::format("{} has no 'weight_map'", path.filename().string()));
-  }
-  for (const simdjson::dom::key_value_pair pair : weights) {
-    NEURONCHECK_TRY(const std::string_view shard, pt2::asString(pair.value, "a shard's name"));
-    map.emplace_back(std::string(pair.key), std::string(shard));
+  NEURONCHECK_TRY(const std::unique_ptr<ByteSource> source, openFile(path.string()));
+  auto map = readWeightMap(*source);
+  if (!map) {
+    return tl::unexpected(std::move(map).error().within(path.filename().string()));
   }
   return map;
-}
-
-/// A weight file must lie in the folder itself: an index from elsewhere may name any file.
-bool isPlainName(std::string_view name) {
-  return !name.empty() && name != "." && name != ".." &&
-         name.find_first_of("/\\") == std::string_view::npos &&
-         name.find('\0') == std::string_view::npos;
 }
 
 Result<Checkpoint> readWeights(const fs::path& path) {

@@ -7,10 +7,9 @@
 
 namespace neuroncheck::scanner {
 
-/// Reads the header of a safetensors file: eight bytes of length, then that much JSON, at most 100
-/// MB (https://github.com/huggingface/safetensors, README "Format"). Tensors come in file order;
-/// one whose offsets do not fit its shape or the file is kept with its problem. Fails with Input
-/// when the header is damaged.
+/// The tensors of a safetensors file as its header describes them (scanner/safetensors/header.h),
+/// in file order; one that cannot be as described is kept with its problem. Fails with Input when
+/// the header is damaged.
 [[nodiscard]] Result<Checkpoint> readSafetensors(const ByteSource& source);
 
 }  // namespace neuroncheck::scanner

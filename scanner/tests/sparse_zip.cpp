@@ -15,19 +15,21 @@ void put(std::string& out, std::uint64_t value, int bytes) {
 
 }  // namespace
 
-void SparseZip::entry(std::string_view name, std::string_view bytes, std::uint64_t size) {
+void SparseZip::entry(std::string_view name, std::string_view bytes, const Claims& claims) {
   std::string local;
   put(local, 0x04034b50, 4);
   put(local, 0x0008'002d, 4);  // version, flags: sizes follow the data
-  put(local, 0, 18);           // method, time, date, checksum, sizes
+  put(local, claims.method, 2);
+  put(local, 0, 16);  // time, date, checksum, sizes
   put(local, name.size(), 2);
   put(local, 0, 2);
   local += name;
 
   put(directory_, 0x02014b50, 4);
   put(directory_, kVersions, 4);
-  put(directory_, 8, 2);   // flags
-  put(directory_, 0, 10);  // method, time, date, checksum
+  put(directory_, 8, 2);  // flags
+  put(directory_, claims.method, 2);
+  put(directory_, 0, 8);  // time, date, checksum
   put(directory_, kSaturated, 4);
   put(directory_, kSaturated, 4);
   put(directory_, name.size(), 2);
@@ -37,13 +39,13 @@ void SparseZip::entry(std::string_view name, std::string_view bytes, std::uint64
   directory_ += name;
   put(directory_, 1, 2);  // ZIP64 extra
   put(directory_, 24, 2);
-  put(directory_, size, 8);
-  put(directory_, size, 8);
+  put(directory_, claims.size, 8);
+  put(directory_, claims.compressed, 8);
   put(directory_, offset_, 8);
 
   file_.seekp(static_cast<std::streamoff>(offset_));
   file_ << local << bytes;
-  offset_ += local.size() + size;
+  offset_ += local.size() + claims.compressed;
   ++count_;
 }
 

@@ -14,13 +14,27 @@ class SparseZip {
  public:
   explicit SparseZip(const std::string& path) : file_(path, std::ios::binary) {}
 
-  void add(std::string_view name, std::string_view bytes) { entry(name, bytes, bytes.size()); }
+  void add(std::string_view name, std::string_view bytes) { addHole(name, bytes, bytes.size()); }
   /// A record of `size` zero bytes that takes no space on disk.
-  void addHole(std::string_view name, std::uint64_t size) { entry(name, {}, size); }
+  void addHole(std::string_view name, std::uint64_t size) { addHole(name, {}, size); }
+  /// The same, with `bytes` at its start.
+  void addHole(std::string_view name, std::string_view bytes, std::uint64_t size) {
+    entry(name, bytes, {.method = 0, .compressed = size, .size = size});
+  }
+  /// A record that claims to be deflated from `size` bytes.
+  void addDeflatedHole(std::string_view name, std::string_view bytes, std::uint64_t compressed,
+                       std::uint64_t size) {
+    entry(name, bytes, {.method = 8, .compressed = compressed, .size = size});
+  }
   void finish();
 
  private:
-  void entry(std::string_view name, std::string_view bytes, std::uint64_t size);
+  struct Claims {
+    std::uint64_t method = 0;
+    std::uint64_t compressed = 0;
+    std::uint64_t size = 0;
+  };
+  void entry(std::string_view name, std::string_view bytes, const Claims& claims);
 
   std::ofstream file_;
   std::string directory_;

@@ -66,6 +66,47 @@ TEST(ZipArchive, PadsRecordsWithZeros) {
   }
 }
 
+TEST(ZipArchive, UnpacksInPiecesAndSaysWhereStoredBytesLie) {
+  const std::string longText(3'000'000, 'x');
+  const std::string bytes =
+      ZipWriter().add("a", "hello").add("b", longText, {.deflate = true}).finish();
+  const MemoryZip zip(bytes);
+  const auto place = zip.archive->locate(0);
+  ASSERT_TRUE(place) << place.error().text();
+  EXPECT_FALSE(place->deflated);
+  EXPECT_EQ(bytes.substr(place->offset, place->size), "hello");
+  EXPECT_TRUE(zip.archive->locate(1)->deflated);
+  for (const std::size_t index : {0U, 1U}) {
+    std::string all;
+    const auto sum = zip.archive->unpack(index, [&](std::span<const std::byte> piece) {
+      EXPECT_LE(piece.size(), std::size_t{1} << 20);
+      all.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+      return Result<void>();
+    });
+    EXPECT_EQ(all, zip.archive->read(index, 4'000'000)->bytes.view());
+    EXPECT_EQ(*sum, zip.archive->entries()[index].crc);
+  }
+}
+
+TEST(ZipArchive, UnpacksNoMoreThanIsClaimed) {
+  const auto errorOf = [](std::uint32_t claimed) {
+    const MemoryZip zip(
+        ZipWriter()
+            .add("a", std::string(2'000'000, 'x'), {.deflate = true, .claimedSize = claimed})
+            .finish());
+    std::size_t given = 0;
+    const auto sum = zip.archive->unpack(0, [&](std::span<const std::byte> piece) {
+      given += piece.size();
+      return Result<void>();
+    });
+    EXPECT_LE(given, claimed);
+    return sum ? "" : sum.error().text();
+  };
+  EXPECT_EQ(errorOf(2'000'000), "");
+  EXPECT_THAT(errorOf(1'500'000), HasSubstr("record a: it does not end after the 1500000 bytes"));
+  EXPECT_THAT(errorOf(2'000'001), HasSubstr("record a: it inflates to 2000000 bytes, not to"));
+}
+
 TEST(ZipArchive, ReadsZip64) {
   const MemoryZip zip(ZipWriter().add("m/a", "hello", {.zip64 = true}).finish({.zip64 = true}));
   ASSERT_TRUE(zip.archive) << zip.error();

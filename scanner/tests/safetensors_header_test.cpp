@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scanner/safetensors/header.h"
+
+#include <set>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scanner/safetensors/index.h"
+
+namespace neuroncheck::scanner {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Result<SafetensorsHeader> headerOf(const std::string& json, std::size_t dataBytes) {
+  std::string file(1, static_cast<char>(json.size()));
+  file += std::string(7, '\0') + json + std::string(dataBytes, 'x');
+  return readSafetensorsHeader(*memorySource(file));
+}
+
+TEST(SafetensorsHeader, PlacesTensorsInTheData) {
+  const auto header = headerOf(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[1,9]}})", 9);
+  ASSERT_TRUE(header) << header.error().text();
+  const SafetensorsTensor& tensor = header->tensors.front();
+  EXPECT_THAT(tensor.problem, IsEmpty());
+  EXPECT_EQ(tensor.begin, 1U);
+  EXPECT_EQ(tensor.end, 9U);
+  EXPECT_EQ(header->dataOffset + header->dataBytes, 8 + 54 + 9U);
+}
+
+TEST(SafetensorsHeader, CountsPairsOfFourBits) {
+  const auto header = headerOf(R"({"a":{"dtype":"F4","shape":[2,6],"data_offsets":[0,6]}})", 6);
+  ASSERT_TRUE(header) << header.error().text();
+  EXPECT_EQ(header->tensors.front().problem, "");
+  EXPECT_THAT(header->tensors.front().sizes, ElementsAre(2, 3));
+  const auto odd = headerOf(R"({"a":{"dtype":"F4","shape":[3],"data_offsets":[0,2]}})", 2);
+  EXPECT_THAT(odd->tensors.front().problem, HasSubstr("not even"));
+}
+
+TEST(SafetensorsHeader, KeepsThePlaceOfADTypeItDoesNotKnow) {
+  const auto header = headerOf(R"({"a":{"dtype":"F6","shape":[2],"data_offsets":[0,3]}})", 3);
+  EXPECT_EQ(header->tensors.front().word, "F6");
+  EXPECT_EQ(header->tensors.front().end, 3U);
+  EXPECT_THAT(header->tensors.front().problem, HasSubstr("'F6' is not known"));
+}
+
+TEST(SafetensorsHeader, HasOneWordForEachDType) {
+  std::set<std::size_t> ranks;
+  for (std::size_t i = 0; i < kDTypeCount; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    const auto word = safetensorsWord(dtype);
+    if (!word) {
+      continue;
+    }
+    EXPECT_TRUE(ranks.insert(word->rank).second);
+    const auto header = headerOf(
+        R"({"a":{"dtype":")" + std::string(word->word) + R"(","shape":[0],"data_offsets":[0,0]}})",
+        0);
+    EXPECT_EQ(header->tensors.front().dtype, dtype);
+  }
+  EXPECT_EQ(ranks.size(), 20U);
+  EXPECT_FALSE(safetensorsWord(DType::Complex128));
+}
+
+TEST(WeightMap, StaysInItsFolder) {
+  EXPECT_TRUE(isPlainName("model-00001-of-00002.safetensors"));
+  for (const std::string name : {"", ".", "..", "a/b", "../a", "/a", "a\\b"}) {
+    EXPECT_FALSE(isPlainName(name)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace neuroncheck::scanner
