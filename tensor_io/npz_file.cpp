@@ -117,6 +117,12 @@ class NpzFile final : public TensorFile {
   }
 
   [[nodiscard]] Result<void> verifyAt(std::size_t index) const override {
+    NEURONCHECK_TRY(const ZipArchive::Place place, zip_.locate(records_[index]));
+    if (place.deflated && place.size > options_.maxUnpackedBytes) {
+      return namingRecord<void>(
+          index, inputError(fmt::format("it unpacks to {} bytes, over the limit of {}", place.size,
+                                        options_.maxUnpackedBytes)));
+    }
     const auto ignore = [](std::span<const std::byte>) -> Result<void> { return {}; };
     NEURONCHECK_TRY(const std::uint32_t sum, zip_.unpack(records_[index], ignore));
     if (sum != entryOf(index).crc) {

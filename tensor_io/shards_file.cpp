@@ -30,8 +30,9 @@ struct Shards {
 
 class ShardsFile final : public TensorFile {
  public:
-  explicit ShardsFile(Shards shards)
-      : TensorFile(TensorFileKind::Shards, {}, std::move(shards.names), std::move(shards.metadata)),
+  ShardsFile(std::string label, Shards shards)
+      : TensorFile(TensorFileKind::Shards, std::move(label), std::move(shards.names),
+                   std::move(shards.metadata)),
         files_(std::move(shards.files)),
         holders_(std::move(shards.holders)) {}
 
@@ -51,8 +52,9 @@ class ShardsFile final : public TensorFile {
 Result<void> addShard(const fs::path& folder, const std::string& name, const OpenOptions& options,
                       Shards& shards) {
   const auto body = [&]() -> Result<void> {
-    NEURONCHECK_TRY(FileContent content, FileContent::open((folder / name).string()));
-    NEURONCHECK_TRY(auto file, openSafetensors(std::move(content), name, options));
+    const std::string path = (folder / name).string();
+    NEURONCHECK_TRY(FileContent content, FileContent::open(path));
+    NEURONCHECK_TRY(auto file, openSafetensors(std::move(content), path, options));
     for (const std::string& tensor : file->names()) {
       shards.names.push_back(tensor);
       shards.holders.push_back(shards.files.size());
@@ -65,9 +67,9 @@ Result<void> addShard(const fs::path& folder, const std::string& name, const Ope
       [&](Error error) { return std::move(error).within(printable(name, 120)); });
 }
 
-Opened finish(Shards shards) {
+Opened finish(std::string label, Shards shards) {
   NEURONCHECK_TRY_VOID(checkUnique(shards.names));
-  return std::make_unique<ShardsFile>(std::move(shards));
+  return std::make_unique<ShardsFile>(std::move(label), std::move(shards));
 }
 
 /// The shards an index names, in the order in which it first names them.
@@ -95,7 +97,7 @@ Opened openIndex(const FileContent& content, const std::string& path, const Open
     }
     NEURONCHECK_TRY_VOID(addShard(folder, shard, options, shards));
   }
-  NEURONCHECK_TRY(auto file, finish(std::move(shards)));
+  NEURONCHECK_TRY(auto file, finish(path, std::move(shards)));
   std::vector<std::string> promised;
   promised.reserve(map.size());
   for (const auto& [tensor, shard] : map) {
@@ -136,7 +138,7 @@ Opened openFolder(const std::string& path, const OpenOptions& options) {
   for (const std::string& name : names) {
     NEURONCHECK_TRY_VOID(addShard(folder, name, options, shards));
   }
-  return finish(std::move(shards));
+  return finish(path, std::move(shards));
 }
 
 }  // namespace neuroncheck::tensor_io

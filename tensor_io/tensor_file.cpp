@@ -27,6 +27,10 @@ std::optional<std::size_t> TensorFile::find(std::string_view name) const {
 }
 
 Error TensorFile::named(Error error, std::string_view name) const {
+  // The shard has named itself and the tensor.
+  if (kind_ == TensorFileKind::Shards && error.code != ErrorCode::Nothing) {
+    return error;
+  }
   Error out = std::move(error).within(fmt::format("tensor '{}'", scanner::printable(name, 120)));
   return label_.empty() ? std::move(out) : std::move(out).within(label_);
 }

@@ -50,6 +50,18 @@ TEST_F(Shards, ANameInTwoShardsIsRefused) {
   EXPECT_THAT(error(folder_.path()), HasSubstr("the name 'x' occurs twice"));
 }
 
+TEST_F(Shards, ATensorThatCannotBeReadNamesItsShard) {
+  const std::string shard = folder_.write(
+      "a.safetensors",
+      testing::safetensors(R"({"x":{"dtype":"F9","shape":[1],"data_offsets":[0,1]}})", "x"));
+  const auto file = openTensorFile(folder_.path());
+  ASSERT_TRUE(file) << file.error().text();
+  EXPECT_EQ((*file)->entry("x").error().text(),
+            shard + ": tensor 'x': its dtype 'F9' is not known");
+  EXPECT_EQ((*file)->entry("y").error().text(),
+            folder_.path() + ": tensor 'y': there is none of that name");
+}
+
 TEST_F(Shards, TheIndexMustHold) {
   shard("a.safetensors", "x");
   folder_.write("bad.safetensors", "x");
