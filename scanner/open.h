@@ -20,8 +20,8 @@ namespace neuroncheck::scanner {
 struct Limits {
   std::uint64_t maxJsonBytes = std::uint64_t{1}
                                << 30;  ///< all JSON records of a file together, inflated
-  std::uint64_t maxDirectoryBytes = std::uint64_t{256} << 20;  ///< zip central directory
-  std::uint64_t maxEntries = 4'000'000;
+  std::uint64_t maxDirectoryBytes = std::uint64_t{96} << 20;  ///< zip central directory
+  std::uint64_t maxEntries = 1'000'000;
   int maxDepth = 256;  ///< nesting of JSON and of subgraphs
 };
 

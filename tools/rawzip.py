@@ -22,7 +22,7 @@ class Record:
     flags: int = 0  # 1 encrypted, 8 sizes in a data descriptor
     descriptor: bool = False  # local sizes are 0, the true ones follow the data
     unpacked: tuple = ()  # (crc, size) when `data` is already packed
-    central: dict = dataclasses.field(default_factory=dict)  # overrides: crc, packed, size, offset, name, flags, method
+    central: dict = dataclasses.field(default_factory=dict)  # overrides: crc, packed, size, offset, name, flags, method, made_by, external
 
     def packed(self):
         if self.method != DEFLATED or self.unpacked:
@@ -77,7 +77,7 @@ def _central(record, name, offset, crc, packed, size):
         packed = size = offset = MAX32
     flags = lie.get("flags", record.flags | (8 if record.descriptor else 0))
     method = lie.get("method", record.method)
-    head = struct.pack("<4sHHHHHHIIIHHHHHII", b"PK\1\2", 45, 45, flags, method, 0, 0x21, crc, packed, size, len(name), len(extra), 0, 0, 0, 0, offset)
+    head = struct.pack("<4sHHHHHHIIIHHHHHII", b"PK\1\2", lie.get("made_by", 45), 45, flags, method, 0, 0x21, crc, packed, size, len(name), len(extra), 0, 0, 0, lie.get("external", 0), offset)
     return head + name + extra
 
 

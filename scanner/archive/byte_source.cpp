@@ -9,10 +9,9 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
-
-#include "scanner/archive/bytes.h"
 
 namespace neuroncheck::scanner {
 namespace {
@@ -67,6 +66,7 @@ class FileSource final : public ByteSource {
 class MemorySource final : public ByteSource {
  public:
   explicit MemorySource(std::string_view bytes) : bytes_(bytes) {}
+  explicit MemorySource(PaddedBytes bytes) : owned_(std::move(bytes)), bytes_(owned_.view()) {}
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   [[nodiscard]] Result<void> read(std::uint64_t offset, std::span<char> out) const override {
     NEURONCHECK_TRY_VOID(checkRange(bytes_.size(), offset, out.size()));
@@ -75,7 +75,24 @@ class MemorySource final : public ByteSource {
   }
 
  private:
+  PaddedBytes owned_;
   std::string_view bytes_;
+};
+
+class PartSource final : public ByteSource {
+ public:
+  PartSource(std::shared_ptr<const ByteSource> source, std::uint64_t offset, std::uint64_t size)
+      : source_(std::move(source)), offset_(offset), size_(size) {}
+  [[nodiscard]] std::uint64_t size() const override { return size_; }
+  [[nodiscard]] Result<void> read(std::uint64_t offset, std::span<char> out) const override {
+    NEURONCHECK_TRY_VOID(checkRange(size_, offset, out.size()));
+    return source_->read(offset_ + offset, out);
+  }
+
+ private:
+  std::shared_ptr<const ByteSource> source_;
+  std::uint64_t offset_;
+  std::uint64_t size_;
 };
 
 }  // namespace
@@ -116,6 +133,15 @@ Result<std::unique_ptr<ByteSource>> descriptorSource(int descriptor) {
 
 std::unique_ptr<ByteSource> memorySource(std::string_view bytes) {
   return std::make_unique<MemorySource>(bytes);
+}
+
+std::unique_ptr<ByteSource> memorySource(PaddedBytes bytes) {
+  return std::make_unique<MemorySource>(std::move(bytes));
+}
+
+std::unique_ptr<ByteSource> partOf(std::shared_ptr<const ByteSource> source, std::uint64_t offset,
+                                   std::uint64_t size) {
+  return std::make_unique<PartSource>(std::move(source), offset, size);
 }
 
 }  // namespace neuroncheck::scanner

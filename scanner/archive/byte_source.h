@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/result.h"
+#include "scanner/archive/bytes.h"
 
 namespace neuroncheck::scanner {
 
@@ -38,5 +39,10 @@ class ByteSource {
 [[nodiscard]] Result<std::unique_ptr<ByteSource>> descriptorSource(int descriptor);
 /// A source over memory the caller keeps alive.
 [[nodiscard]] std::unique_ptr<ByteSource> memorySource(std::string_view bytes);
+/// A source over memory of its own.
+[[nodiscard]] std::unique_ptr<ByteSource> memorySource(PaddedBytes bytes);
+/// `size` bytes of a source from `offset` on, as a source.
+[[nodiscard]] std::unique_ptr<ByteSource> partOf(std::shared_ptr<const ByteSource> source,
+                                                 std::uint64_t offset, std::uint64_t size);
 
 }  // namespace neuroncheck::scanner

@@ -21,7 +21,7 @@ namespace neuroncheck::scanner {
 namespace {
 
 // Graphs of real programs deflate to about a fortieth; only larger and denser records are refused.
-constexpr std::uint64_t kBombBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kBombBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kBombRatio = 100;
 
 constexpr std::uint32_t kLocalSignature = 0x04034b50;
@@ -245,6 +245,22 @@ Result<std::string> ZipArchive::readStart(std::size_t index, std::size_t count) 
     return out;
   };
   return namingRecord(body(), entry);
+}
+
+Result<std::shared_ptr<const ByteSource>> ZipArchive::open(std::size_t index,
+                                                           std::uint64_t maxInflated) const {
+  NEURONCHECK_CHECK(index < entries_.size(), "record index out of range");
+  const ZipEntry& entry = entries_[index];
+  if (entry.method != kStored) {
+    NEURONCHECK_TRY(Record record, read(index, maxInflated));
+    return std::shared_ptr<const ByteSource>(memorySource(std::move(record.bytes)));
+  }
+  const auto readable = checkReadable(entry);
+  const auto offset = readable ? dataOffset(entry) : tl::unexpected(readable.error());
+  if (!offset) {
+    return tl::unexpected(inRecord(offset.error(), entry));
+  }
+  return std::shared_ptr<const ByteSource>(partOf(source_, *offset, entry.size));
 }
 
 std::optional<std::string_view> commonRoot(const std::vector<ZipEntry>& entries) {

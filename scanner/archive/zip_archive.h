@@ -30,13 +30,13 @@ struct ZipEntry {
 };
 
 struct ZipLimits {
-  std::uint64_t maxDirectoryBytes = std::uint64_t{256} << 20;
-  std::uint64_t maxEntries = 4'000'000;
+  std::uint64_t maxDirectoryBytes = std::uint64_t{96} << 20;
+  std::uint64_t maxEntries = 1'000'000;
 };
 
 /// Reads a zip strictly: the end record must be the last thing of the file, the directory must lie
-/// directly before it, names must be harmless, entries may not overlap. Only the directory is read
-/// on opening, only the wanted record on reading.
+/// directly before it, names must be harmless, entries may neither overlap nor be links. Only the
+/// directory is read on opening, only the wanted record on reading.
 ///
 /// Source of the format: PKWARE APPNOTE.TXT 6.3; what torch writes:
 /// caffe2/serialize/inline_container.cc (always ZIP64, data descriptors, stored entries).
@@ -77,6 +77,11 @@ class ZipArchive {
   [[nodiscard]] Result<std::uint32_t> unpack(std::size_t index, const Sink& sink) const;
   /// The first bytes of a record (all of it when shorter), for a look at large ones.
   [[nodiscard]] Result<std::string> readStart(std::size_t index, std::size_t count) const;
+
+  /// A record as a source of its own: a stored one is read where it is, a deflated one is inflated
+  /// when it has at most `maxInflated` bytes.
+  [[nodiscard]] Result<std::shared_ptr<const ByteSource>> open(std::size_t index,
+                                                               std::uint64_t maxInflated) const;
 
  private:
   [[nodiscard]] Result<std::uint64_t> dataOffset(const ZipEntry& entry) const;

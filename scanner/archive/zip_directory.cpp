@@ -120,6 +120,13 @@ Result<ZipEntry> parseEntry(std::string_view directory, std::size_t& position) {
   ZipEntry entry;
   entry.name = directory.substr(position + kEntrySize, nameSize);
   NEURONCHECK_TRY_VOID(checkEntryName(entry.name));
+  constexpr unsigned kUnix = 3;
+  constexpr unsigned kFileType = 0170000;
+  constexpr unsigned kLink = 0120000;
+  const unsigned mode = le32(directory, position + 38) >> 16U;
+  if (le16(directory, position + 4) >> 8U == kUnix && (mode & kFileType) == kLink) {
+    return inputError(fmt::format("zip: an entry is a symbolic link: '{}'", printable(entry.name)));
+  }
   entry.flags = le16(directory, position + 8);
   entry.method = le16(directory, position + 10);
   entry.crc = le32(directory, position + 16);

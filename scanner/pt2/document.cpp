@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scanner/pt2/document.h"
 
+#include <algorithm>
 #include <string>
 
 namespace neuroncheck::scanner::pt2 {
@@ -43,6 +44,21 @@ Result<Document> Document::parse(const PaddedBytes& text, int maxDepth) {
   }
   document.root_ = *root;
   return document;
+}
+
+Result<void> checkMemory(std::string_view text, std::uint64_t most) {
+  constexpr std::uint64_t kPerByte = 2;
+  constexpr std::uint64_t kPerValue = 28;
+  const auto marks = static_cast<std::uint64_t>(std::ranges::count_if(
+      text, [](char c) { return c == ',' || c == ':' || c == '[' || c == '{'; }));
+  const std::uint64_t needed = kPerByte * text.size() + kPerValue * marks;
+  if (needed > most) {
+    return inputError(
+        fmt::format("its {} bytes of JSON with {} values would take {} MB, more than "
+                    "the limit of {} MB",
+                    text.size(), marks, needed >> 20U, most >> 20U));
+  }
+  return {};
 }
 
 std::optional<PaddedBytes> quoteNonFinite(std::string_view text) {

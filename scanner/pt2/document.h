@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -25,6 +26,10 @@ class Document {
   std::unique_ptr<simdjson::dom::parser> parser_;
   Json root_;
 };
+
+/// Fails when a parsed `text` could take more than `most` bytes: a value of one character takes the
+/// parser about thirty.
+[[nodiscard]] Result<void> checkMemory(std::string_view text, std::uint64_t most);
 
 /// `text` with quotes around bare NaN, Infinity and -Infinity outside strings; nullopt when there
 /// are none.
