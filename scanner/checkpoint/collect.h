@@ -25,9 +25,10 @@ using TensorsById = std::map<std::string, pickle::SavedTensor, std::less<>>;
 /// lists in brackets, attributes of objects by name, and the parameters, persistent buffers and
 /// submodules of an nn.Module by the names its state_dict has. Names the modules too. A tensor
 /// whose description contradicts itself or the file is kept with its `problem`. Fails with Input
-/// for nesting or references without bound.
+/// for nesting or references without bound, and for more than `maxMemory` bytes of result.
 /// `byId` has the tensors of formats whose pickle refers to them by a persistent id.
 [[nodiscard]] Result<Checkpoint> collect(const pickle::Pickle& pickle, const StorageSize& sizeOf,
-                                         const TensorsById& byId = {});
+                                         const TensorsById& byId = {},
+                                         std::size_t maxMemory = std::size_t{256} << 20);
 
 }  // namespace neuroncheck::scanner

@@ -27,18 +27,41 @@ class Machine {
         return tl::unexpected(
             std::move(done).error().within(fmt::format("pickle offset {}", opcode->position)));
       }
-      if (pickle_.values.size() > limits_.maxValues || stack_.size() > limits_.maxStack) {
-        return inputError(
-            fmt::format("the pickle builds more than {} objects or nests more than {}",
-                        limits_.maxValues, limits_.maxStack));
-      }
+      NEURONCHECK_TRY_VOID(checkLimits());
     }
-    return inputError(fmt::format("the pickle is cut short or has an unknown opcode at offset {}",
-                                  reader_.position()));
+    cut_ = reader_.cut();
+    return inputError(reader_.problem());
   }
+
+  [[nodiscard]] bool cut() const { return cut_; }
 
  private:
   static constexpr Index kMark = kNoValue - 1;
+  // What things take, with what the allocator adds.
+  static constexpr std::size_t kValueBytes = sizeof(Value) + 32;
+  static constexpr std::size_t kReferenceBytes = 2 * sizeof(Index);
+  static constexpr std::size_t kMemoBytes = 56;
+  static constexpr std::size_t kNameBytes = 160;
+
+  [[nodiscard]] Result<void> checkLimits() const {
+    if (pickle_.values.size() > limits_.maxValues) {
+      return inputError(fmt::format("the pickle builds more than {} objects", limits_.maxValues));
+    }
+    if (stack_.size() > limits_.maxStack) {
+      return inputError(fmt::format("the pickle nests more than {} objects", limits_.maxStack));
+    }
+    if (pickle_.memory > limits_.maxMemory) {
+      return inputError(
+          fmt::format("what the pickle builds takes more than {} MB, far more than its own bytes",
+                      limits_.maxMemory >> 20U));
+    }
+    return {};
+  }
+
+  void countReferences(std::size_t count) {
+    pickle_.references += count;
+    pickle_.memory += count * kReferenceBytes;
+  }
 
   Result<Pickle> finish() {
     if (stack_.empty() || stack_.back() == kMark) {
@@ -51,6 +74,7 @@ class Machine {
   }
 
   Index add(Value value) {
+    pickle_.memory += kValueBytes;
     pickle_.values.push_back(std::move(value));
     return static_cast<Index>(pickle_.values.size() - 1);
   }
@@ -98,6 +122,7 @@ class Machine {
     }
     std::vector<Index> items(stack_.begin() + static_cast<std::ptrdiff_t>(at), stack_.end());
     stack_.resize(at - 1);
+    countReferences(items.size());
     return items;
   }
 
@@ -180,7 +205,7 @@ class Machine {
       return true;
     }
     NEURONCHECK_TRY(const Index index, top());
-    memo_[key] = index;
+    pickle_.memory += memo_.insert_or_assign(key, index).second ? kMemoBytes : 0;
     return true;
   }
 
@@ -221,6 +246,7 @@ class Machine {
   Result<bool> makeTuple(std::size_t count) {
     Value tuple{.kind = Kind::Tuple};
     tuple.items.resize(count);
+    countReferences(count);
     for (std::size_t i = count; i > 0; --i) {
       NEURONCHECK_TRY(tuple.items[i - 1], pop());
     }
@@ -249,6 +275,7 @@ class Machine {
     if (code == 'a' || code == 's') {
       const std::size_t count = code == 'a' ? 1 : 2;
       items.resize(count);
+      countReferences(count);
       for (std::size_t i = count; i > 0; --i) {
         NEURONCHECK_TRY(items[i - 1], pop());
       }
@@ -300,19 +327,33 @@ class Machine {
         push(Value{.kind = Kind::Persistent, .args = id});
         return {};
       }
-      default:  // EXT1, EXT2, EXT4, NEXT_BUFFER
+      case '\x82':
+      case '\x83':
+      case '\x84':
+        // A name of a table that the loading process keeps: what it is cannot be told from here.
+        push(addName(fmt::format("copyreg extension {}", littleEndian(opcode.argument))));
+        return {};
+      default:  // NEXT_BUFFER
         push(Value{.kind = Kind::Opaque});
         return {};
     }
   }
 
-  Index addGlobal(std::string_view module, std::string_view name) {
-    std::string full = fmt::format("{}.{}", module, name);
+  Result<Index> addGlobal(std::string_view module, std::string_view name) {
+    constexpr std::size_t kLongest = 4096;
+    if (module.size() + name.size() > kLongest) {
+      return inputError(fmt::format("a global's name has {} bytes", module.size() + name.size()));
+    }
+    return addName(fmt::format("{}.{}", module, name));
+  }
+
+  Index addName(std::string full) {
     const auto known = globals_.find(std::string_view(full));
     std::string_view text;
     if (known != globals_.end()) {
       text = *known;
     } else {
+      pickle_.memory += kNameBytes + full.size();
       text = pickle_.names.emplace_back(std::move(full));
       globals_.insert(text);
     }
@@ -324,7 +365,7 @@ class Machine {
     if (!parts) {
       return inputError("a global has no module or no name");
     }
-    const Index callee = addGlobal(parts->first, parts->second);
+    NEURONCHECK_TRY(const Index callee, addGlobal(parts->first, parts->second));
     if (opcode.code == 'c') {
       push(callee);
       return {};
@@ -341,7 +382,8 @@ class Machine {
     if (pickle_.at(name).kind != Kind::Text || pickle_.at(module).kind != Kind::Text) {
       return inputError("a global is named by something that is no text");
     }
-    push(addGlobal(pickle_.at(module).text, pickle_.at(name).text));
+    NEURONCHECK_TRY(const Index callee, addGlobal(pickle_.at(module).text, pickle_.at(name).text));
+    push(callee);
     return {};
   }
 
@@ -373,6 +415,7 @@ class Machine {
   }
 
   OpcodeReader reader_;
+  bool cut_ = false;
   Limits limits_;
   Pickle pickle_;
   std::vector<Index> stack_;
@@ -398,8 +441,13 @@ std::string_view Pickle::nameOf(Index index) const {
   return value.kind == Kind::Global ? value.text : std::string_view();
 }
 
-Result<Pickle> readPickle(std::string_view bytes, const Limits& limits) {
-  return Machine(bytes, limits).run();
+Result<Pickle> readPickle(std::string_view bytes, const Limits& limits, bool* cut) {
+  Machine machine(bytes, limits);
+  auto pickle = machine.run();
+  if (cut != nullptr) {
+    *cut = !pickle && machine.cut();
+  }
+  return pickle;
 }
 
 }  // namespace neuroncheck::scanner::pickle

@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include <fmt/format.h>
+
 namespace neuroncheck::scanner::pickle {
 namespace {
 
@@ -54,6 +56,8 @@ std::uint64_t littleEndian(std::string_view bytes) {
 
 std::optional<std::string_view> OpcodeReader::take(std::uint64_t count) {
   if (count > bytes_.size() - position_) {
+    claimed_ = count;
+    there_ = bytes_.size() - position_;
     return std::nullopt;
   }
   const std::string_view result = bytes_.substr(position_, static_cast<std::size_t>(count));
@@ -81,7 +85,28 @@ std::optional<std::string_view> OpcodeReader::lines(int count) {
   return take(end - position_);
 }
 
+bool OpcodeReader::cut() const {
+  return position_ >= bytes_.size() ||
+         kLayouts[static_cast<unsigned char>(bytes_[position_])] != Layout::Unknown;
+}
+
+std::string OpcodeReader::problem() const {
+  if (position_ >= bytes_.size()) {
+    return fmt::format("the pickle is cut short at offset {}, before its STOP", position_);
+  }
+  if (!cut()) {
+    return fmt::format("the pickle has an unknown opcode at offset {}", position_);
+  }
+  return claimed_ > there_
+             ? fmt::format(
+                   "the pickle is cut short: the opcode at offset {} claims {} bytes, and "
+                   "{} are left",
+                   position_, claimed_, there_)
+             : fmt::format("the pickle is cut short in the opcode at offset {}", position_);
+}
+
 std::optional<Opcode> OpcodeReader::next() {
+  claimed_ = there_ = 0;
   if (position_ >= bytes_.size()) {
     return std::nullopt;
   }
@@ -121,6 +146,12 @@ std::optional<Opcode> OpcodeReader::next() {
     case Layout::Size8:
       argument = sized(8);
       break;
+  }
+  const bool frame = opcode.code == '\x95';
+  if (argument && frame && littleEndian(*argument) > bytes_.size() - position_) {
+    claimed_ = littleEndian(*argument);
+    there_ = bytes_.size() - position_;
+    argument.reset();
   }
   if (!argument) {
     position_ = opcode.position;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace neuroncheck::scanner::pickle {
@@ -27,6 +28,10 @@ class OpcodeReader {
   [[nodiscard]] std::optional<Opcode> next();
   /// Bytes stepped over.
   [[nodiscard]] std::size_t position() const { return position_; }
+  /// Whether next() ended because the bytes do, not at an unknown opcode.
+  [[nodiscard]] bool cut() const;
+  /// Why next() ended: no more bytes, an unknown opcode, or what an argument claims.
+  [[nodiscard]] std::string problem() const;
 
  private:
   std::optional<std::string_view> take(std::uint64_t count);
@@ -35,6 +40,8 @@ class OpcodeReader {
 
   std::string_view bytes_;
   std::size_t position_ = 0;
+  std::uint64_t claimed_ = 0;  ///< bytes that the last argument was to have
+  std::uint64_t there_ = 0;    ///< and those that were there for it
 };
 
 /// The first eight bytes, or fewer, as an unsigned little-endian number.

@@ -11,7 +11,8 @@
 namespace neuroncheck::scanner::pickle {
 namespace {
 
-constexpr int kMaxWrapping = 16;  ///< a parameter around a subclass around a tensor is three
+constexpr std::size_t kMaxRank = 1024;  ///< torch itself stops far below
+constexpr int kMaxWrapping = 16;        ///< a parameter around a subclass around a tensor is three
 
 struct StorageClass {
   std::string_view name;
@@ -83,6 +84,9 @@ class Arguments {
     if (value->kind != Kind::Tuple && value->kind != Kind::List) {
       return inputError(
           fmt::format("argument {} of {} is no tuple of integers", position, function_));
+    }
+    if (value->items.size() > kMaxRank) {
+      return inputError(fmt::format("a tensor has {} dimensions", value->items.size()));
     }
     std::vector<SymInt> out;
     out.reserve(value->items.size());
@@ -347,6 +351,10 @@ Result<StorageRef> readStorage(const Pickle& pickle, Index index) {
   if (!dtype || key.kind != Kind::Text || location.kind != Kind::Text || count.kind != Kind::Int) {
     return inputError(fmt::format("a storage is described in an unknown way (class '{}')",
                                   type.text.substr(0, 80)));
+  }
+  constexpr std::size_t kLongest = 1024;
+  if (key.text.size() > kLongest || location.text.size() > kLongest) {
+    return inputError("a storage has a key or a location of more than 1024 bytes");
   }
   return StorageRef{.key = std::string(key.text),
                     .location = std::string(location.text),

@@ -118,6 +118,44 @@ TEST(PickleMachine, NamesTheDamage) {
               HasSubstr("more than 100 objects"));
 }
 
+TEST(PickleMachine, BoundsWhatItBuilds) {
+  const Limits small{.maxMemory = 10'000};
+  // Objects, memo entries, names, and references: each alone is too much.
+  EXPECT_THAT(errorOf(std::string(500, ']') + ".", small), HasSubstr("takes more than"));
+  EXPECT_THAT(errorOf("]" + std::string(500, '\x94') + ".", small), HasSubstr("takes more than"));
+  EXPECT_THAT(
+      errorOf("cm\n" + std::string(3000, 'n') + "\n0cm\n" + std::string(3001, 'n') + "\n0cm\n" +
+                  std::string(3002, 'n') + "\n0cm\n" + std::string(3003, 'n') + "\n.",
+              small),
+      HasSubstr("takes more than"));
+  EXPECT_THAT(errorOf("(N" + std::string(2000, '2') + "l.", small), HasSubstr("takes more than"));
+  EXPECT_THAT(errorOf("(N" + std::string(200, '2') + "l.", small), "");
+  EXPECT_THAT(errorOf("cm\n" + std::string(5000, 'n') + "\n."), HasSubstr("has 5001 bytes"));
+}
+
+TEST(PickleMachine, SaysWhetherMoreBytesMightHelp) {
+  bool cut = false;
+  EXPECT_FALSE(readPickle(bytes("X\x05\x00\x00\x00"
+                                "ab"),
+                          {}, &cut));
+  EXPECT_TRUE(cut);
+  EXPECT_FALSE(readPickle("a.", {}, &cut));
+  EXPECT_FALSE(cut);
+  EXPECT_FALSE(readPickle("\xff", {}, &cut));
+  EXPECT_FALSE(cut);
+  EXPECT_TRUE(readPickle("N.", {}, &cut));
+  EXPECT_FALSE(cut);
+}
+
+TEST(PickleMachine, FramesAndExtensionsAreAsPythonHasThem) {
+  EXPECT_THAT(errorOf(bytes("\x80\x04\x95\x03\x00\x00\x00\x00\x00\x00\x00N.")),
+              HasSubstr("claims 3 bytes, and"));
+  EXPECT_EQ(errorOf(bytes("\x80\x04\x95\x02\x00\x00\x00\x00\x00\x00\x00N.")), "");
+  const auto pickle = readPickle(bytes("\x82\x07)R."));
+  ASSERT_TRUE(pickle);
+  EXPECT_THAT(pickle->globals, ElementsAre("copyreg extension 7"));
+}
+
 TEST(PickleMachine, EveryCutOfAPickleIsAnError) {
   const std::string whole = bytes(
       "\x80\x02"

@@ -120,6 +120,7 @@ class Blocks {
       return;
     }
     while (!open_.empty() && open_.back().indent >= indent) {
+      --(open_.back().loop ? loops_ : branches_);
       open_.pop_back();
     }
     const std::string_view text = line.substr(indent);
@@ -133,12 +134,11 @@ class Blocks {
   void endLine() {
     if (pending_) {
       open_.push_back(*pending_);
+      ++(pending_->loop ? loops_ : branches_);
       pending_.reset();
     }
   }
-  [[nodiscard]] bool inside(bool loop) const {
-    return std::ranges::any_of(open_, [loop](const Block& block) { return block.loop == loop; });
-  }
+  [[nodiscard]] bool inside(bool loop) const { return (loop ? loops_ : branches_) > 0; }
 
  private:
   struct Block {
@@ -146,12 +146,14 @@ class Blocks {
     bool loop;
   };
   std::vector<Block> open_;
+  std::size_t loops_ = 0;
+  std::size_t branches_ = 0;
   std::optional<Block> pending_;
 };
 
 }  // namespace
 
-std::vector<SourceCall> findCalls(std::string_view source) {
+std::vector<SourceCall> findCalls(std::string_view source, std::size_t most) {
   // A hostile text of brackets must not cost its square; arguments matter for custom operators.
   constexpr std::size_t kLongestCall = std::size_t{16} << 10;
   constexpr std::size_t kMostDescribed = 10'000;
@@ -160,7 +162,7 @@ std::vector<SourceCall> findCalls(std::string_view source) {
   Blocks blocks;
   std::int64_t line = 1;
   blocks.beginLine(source.substr(0, source.find('\n')));
-  for (std::size_t i = 0; i < source.size();) {
+  for (std::size_t i = 0; i < source.size() && calls.size() < most;) {
     const char c = source[i];
     if (c == '\n') {
       ++line;

@@ -21,8 +21,9 @@ struct SourceCall {
 
 /// Finds the operator calls of one code record, in the order of the text: `torch.name(...)` is
 /// aten, `ops.ns.name(...)` another namespace; `ops.prim`, functions and methods of the archive are
-/// left out. Text of any kind is read without failing. The rules are those of torch's printer
-/// (torch/csrc/jit/serialization/python_print.cpp).
-[[nodiscard]] std::vector<SourceCall> findCalls(std::string_view source);
+/// left out. Text of any kind is read without failing; no more than `most` calls are. The rules are
+/// those of torch's printer (torch/csrc/jit/serialization/python_print.cpp).
+[[nodiscard]] std::vector<SourceCall> findCalls(std::string_view source,
+                                                std::size_t most = SIZE_MAX);
 
 }  // namespace neuroncheck::scanner
