@@ -12,6 +12,7 @@
 #include "scanner/archive/printable.h"
 #include "scanner/checkpoint/describe.h"
 #include "scanner/checkpoint/hf_folder.h"
+#include "scanner/checkpoint/record_pickles.h"
 #include "scanner/checkpoint/safetensors.h"
 #include "scanner/checkpoint/torch_save.h"
 #include "scanner/identify/identify.h"
@@ -20,6 +21,8 @@
 
 namespace neuroncheck::scanner {
 namespace {
+
+constexpr std::size_t kMostNotes = 100;
 
 bool isFolder(const std::string& path) {
   std::error_code error;
@@ -95,6 +98,23 @@ Scanned withCheckpoint(const std::string& path, std::uint64_t size,
           .noProgram = notAProgram(described).within(path)};
 }
 
+/// Records of one name in a checkpoint's archive.
+void noteDuplicates(const Identified& identified, Scanned& scanned) {
+  if (!identified.archive || !scanned.inventory) {
+    return;
+  }
+  for (const auto& [name, message] : pt2::duplicateRecords(*identified.archive)) {
+    scanned.inventory->notes.push_back(
+        {.rule = std::string(pt2::kRuleDuplicate), .record = printable(name), .message = message});
+    if (scanned.noProgram) {
+      scanned.noProgram->message += fmt::format("\nRecord {}: {}.", printable(name), message);
+    }
+    if (scanned.inventory->notes.size() > kMostNotes) {
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 Result<Identification> identify(const std::string& path, const Limits& limits) {
@@ -133,7 +153,17 @@ Scanned scan(const std::string& path, const SchemaSource& schemas, const ScanOpt
   }
   const FileKind kind = identified->identification.kind;
   if (auto checkpoint = readCheckpoint(*source, *identified)) {
-    return withCheckpoint(path, size, identified->identification, *std::move(checkpoint));
+    Scanned scanned =
+        withCheckpoint(path, size, identified->identification, *std::move(checkpoint));
+    noteDuplicates(*identified, scanned);
+    return scanned;
+  }
+  if (kind == FileKind::TorchPackage) {
+    RecordPickles pickles(*identified->archive);
+    pickles.lookAtAll();
+    for (const FileNote& note : pickles.notes(false)) {
+      identified->identification.detail += "\n" + note.message;
+    }
   }
   const bool script = kind == FileKind::TorchScript;
   if ((kind != FileKind::ExportedProgram && !script) || !identified->archive) {

@@ -70,9 +70,9 @@ std::string namesText(const std::vector<std::string>& names) {
   return names.size() > shown ? fmt::format("{} and {} more", out, names.size() - shown) : out;
 }
 
-std::vector<std::string> globalsOf(const Checkpoint& checkpoint, GlobalRisk risk) {
+std::vector<std::string> globalsOf(const std::vector<PickleGlobal>& globals, GlobalRisk risk) {
   std::vector<std::string> names;
-  for (const PickleGlobal& global : checkpoint.globals) {
+  for (const PickleGlobal& global : globals) {
     if (global.risk == risk) {
       names.push_back(printable(global.name, 120));
     }
@@ -107,24 +107,30 @@ std::string describe(const Checkpoint& checkpoint) {
   return out;
 }
 
-std::vector<FileNote> notesOf(const Checkpoint& checkpoint) {
+std::vector<FileNote> globalNotes(const std::vector<PickleGlobal>& globals,
+                                  std::string_view subject) {
   std::vector<FileNote> notes;
-  const auto commands = globalsOf(checkpoint, GlobalRisk::Command);
+  const auto commands = globalsOf(globals, GlobalRisk::Command);
   if (!commands.empty()) {
     notes.push_back({.rule = "NC112",
                      .record = commands.front(),
-                     .message = fmt::format("The pickle asks for {}: loading it would run that. "
+                     .message = fmt::format("{} asks for {}: loading it would run that. "
                                             "Nothing was loaded here; do not load it anywhere.",
-                                            namesText(commands))});
+                                            subject, namesText(commands))});
   }
-  const auto foreign = globalsOf(checkpoint, GlobalRisk::Foreign);
+  const auto foreign = globalsOf(globals, GlobalRisk::Foreign);
   if (!foreign.empty()) {
     notes.push_back({.rule = "NC114",
                      .record = foreign.front(),
-                     .message = fmt::format("The pickle asks for {}: code that is not in the file, "
+                     .message = fmt::format("{} asks for {}: code that is not in the file, "
                                             "and that runs when the file is loaded.",
-                                            namesText(foreign))});
+                                            subject, namesText(foreign))});
   }
+  return notes;
+}
+
+std::vector<FileNote> notesOf(const Checkpoint& checkpoint) {
+  std::vector<FileNote> notes = globalNotes(checkpoint.globals, "The pickle");
   std::vector<std::string> broken;
   for (const CheckpointTensor& tensor : checkpoint.tensors) {
     if (!tensor.problem.empty()) {

@@ -132,4 +132,15 @@ GlobalRisk riskOf(std::string_view global) {
   return GlobalRisk::Foreign;
 }
 
+void addGlobals(Checkpoint& checkpoint, const std::set<std::string>& names) {
+  std::set<std::string> all = names;
+  for (const PickleGlobal& global : checkpoint.globals) {
+    all.insert(global.name);
+  }
+  checkpoint.globals.clear();
+  for (const std::string& name : all) {
+    checkpoint.globals.push_back({.name = name, .risk = riskOf(name)});
+  }
+}
+
 }  // namespace neuroncheck::scanner

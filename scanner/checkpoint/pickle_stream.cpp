@@ -9,20 +9,39 @@ namespace neuroncheck::scanner {
 
 Result<pickle::Pickle> PickleStream::next(std::string& text) {
   constexpr std::uint64_t kFirst = 4096;
-  const std::uint64_t most = std::min(most_, left());
+  const std::uint64_t longest = limits_.maxPickleBytes - std::min(limits_.maxPickleBytes, bytes_);
+  const std::uint64_t most = std::min(longest, left());
   for (std::uint64_t wanted = kFirst;; wanted *= 8) {
     const auto count = static_cast<std::size_t>(std::min(wanted, most));
+    text.clear();
+    text.shrink_to_fit();  // freed before the longer one is made
     NEURONCHECK_TRY(text, source_.readUpTo(offset_, count));
-    auto read = pickle::readPickle(text);
+    const std::uint64_t memory = limits_.memoryFor(bytes_ + count);
+    bool cut = false;
+    auto read = pickle::readPickle(
+        text, {.maxMemory = static_cast<std::size_t>(memory - std::min(memory, memory_ + count))},
+        &cut);
     if (read) {
       offset_ += read->size;
+      bytes_ += read->size;
+      memory_ += read->memory;
+      globals_.insert(read->globals.begin(), read->globals.end());
       return read;
     }
-    if (wanted >= most) {
+    if (cut && wanted >= most && most < left()) {
+      return inputError(
+          fmt::format("the pickle at byte {} does not end within {} bytes", offset_, most));
+    }
+    if (!cut || wanted >= most) {
       return tl::unexpected(
           std::move(read).error().within(fmt::format("pickle at byte {}", offset_)));
     }
   }
+}
+
+std::uint64_t PickleStream::memoryLeft() const {
+  const std::uint64_t memory = limits_.memoryFor(bytes_);
+  return memory - std::min(memory, memory_ + bytes_);
 }
 
 Result<std::string> PickleStream::take(std::size_t count) {

@@ -11,7 +11,9 @@
 
 #include "scanner/archive/zip_directory.h"
 #include "scanner/checkpoint/collect.h"
+#include "scanner/checkpoint/globals.h"
 #include "scanner/checkpoint/pickle_stream.h"
+#include "scanner/checkpoint/record_pickles.h"
 #include "scanner/pickle/machine.h"
 #include "scanner/pickle/saved_tensor.h"
 
@@ -66,6 +68,12 @@ bool isMagic(const pickle::Pickle& first) {
 
 }  // namespace
 
+std::uint64_t CheckpointLimits::memoryFor(std::uint64_t bytes) const {
+  constexpr std::uint64_t kPerByte = 16;
+  constexpr std::uint64_t kMost = std::uint64_t{512} << 20;
+  return std::max(maxMemory, bytes < kMost / kPerByte ? kPerByte * bytes : kMost);
+}
+
 Result<Checkpoint> readSavedZip(const RootedArchive& archive, const CheckpointLimits& limits) {
   const auto record = archive.find("data.pkl");
   if (!record) {
@@ -75,7 +83,11 @@ Result<Checkpoint> readSavedZip(const RootedArchive& archive, const CheckpointLi
   if (!bytes) {
     return tl::unexpected(std::move(bytes).error().within("record data.pkl"));
   }
-  auto object = pickle::readPickle(bytes->bytes.view());
+  const std::uint64_t text = bytes->bytes.size();
+  const std::uint64_t memory = limits.memoryFor(archive.zip().entries()[*record].compressedSize);
+  auto object =
+      pickle::readPickle(bytes->bytes.view(),
+                         {.maxMemory = static_cast<std::size_t>(memory - std::min(memory, text))});
   if (!object) {
     return tl::unexpected(std::move(object).error().within("record data.pkl"));
   }
@@ -83,15 +95,29 @@ Result<Checkpoint> readSavedZip(const RootedArchive& archive, const CheckpointLi
     const auto found = archive.find("data/" + key);
     return found ? static_cast<std::int64_t>(archive.zip().entries()[*found].size) : -1;
   };
-  return collect(*object, sizeOf);
+  NEURONCHECK_TRY(
+      Checkpoint checkpoint,
+      collect(*object, sizeOf, {},
+              static_cast<std::size_t>(memory - std::min(memory, text + object->memory))));
+  // Which of several records of that name torch reads depends on its version.
+  RecordPickles others(archive);
+  for (std::size_t i = 0; i < archive.count(); ++i) {
+    if (i != *record && archive.name(i) == "data.pkl") {
+      others.look(i);
+    }
+  }
+  addGlobals(checkpoint, others.names());
+  return checkpoint;
 }
 
 Result<Checkpoint> readSavedStream(const ByteSource& source, const CheckpointLimits& limits) {
-  PickleStream stream(source, 0, source.size(), limits.maxPickleBytes);
+  PickleStream stream(source, 0, source.size(), limits);
   std::string firstText;
   NEURONCHECK_TRY(const pickle::Pickle first, stream.next(firstText));
   if (!isMagic(first)) {
-    return collect(first, [](const std::string&) { return std::optional<std::int64_t>(); });
+    return collect(
+        first, [](const std::string&) { return std::optional<std::int64_t>(); }, {},
+        static_cast<std::size_t>(stream.memoryLeft()));
   }
   std::string text;
   NEURONCHECK_TRY([[maybe_unused]] const pickle::Pickle protocol, stream.next(text));
@@ -101,10 +127,14 @@ Result<Checkpoint> readSavedStream(const ByteSource& source, const CheckpointLim
   std::string keysText;
   NEURONCHECK_TRY(const pickle::Pickle keys, stream.next(keysText));
   NEURONCHECK_TRY(const auto sizes, storageSizes(stream, keys, itemSizes(object)));
-  return collect(object, [&sizes](const std::string& key) -> std::optional<std::int64_t> {
+  const StorageSize sizeOf = [&sizes](const std::string& key) -> std::optional<std::int64_t> {
     const auto found = sizes.find(key);
     return found == sizes.end() ? -1 : found->second;
-  });
+  };
+  NEURONCHECK_TRY(Checkpoint checkpoint,
+                  collect(object, sizeOf, {}, static_cast<std::size_t>(stream.memoryLeft())));
+  addGlobals(checkpoint, stream.globals());
+  return checkpoint;
 }
 
 }  // namespace neuroncheck::scanner

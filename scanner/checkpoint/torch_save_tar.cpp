@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "scanner/archive/printable.h"
 #include "scanner/archive/zip_directory.h"
 #include "scanner/checkpoint/collect.h"
+#include "scanner/checkpoint/globals.h"
 #include "scanner/checkpoint/pickle_stream.h"
 #include "scanner/checkpoint/torch_save.h"
 
@@ -40,7 +43,22 @@ std::optional<std::uint64_t> octal(std::string_view digits) {
   return any ? std::optional(value) : std::nullopt;
 }
 
-/// The members by name. Only headers are read.
+/// Links, and headers that give the next member another name than its own: an unpacker would read
+/// something else than what is read here.
+Result<void> checkType(char type, std::string_view name) {
+  constexpr std::string_view kLinks = "12";
+  constexpr std::string_view kExtended = "xgLKXS";
+  if (kLinks.find(type) != std::string_view::npos) {
+    return inputError(fmt::format("the tar member '{}' is a link", printable(name)));
+  }
+  if (kExtended.find(type) != std::string_view::npos) {
+    return inputError("the tar has extended headers, which rename its members");
+  }
+  return {};
+}
+
+/// The members by name; of several with one name the last, as Python's tarfile has it. Only headers
+/// are read.
 Result<std::map<std::string, Member>> membersOf(const ByteSource& source) {
   constexpr int kMostMembers = 4096;
   std::map<std::string, Member> members;
@@ -57,7 +75,8 @@ Result<std::map<std::string, Member>> membersOf(const ByteSource& source) {
     }
     std::string name = header.substr(0, std::min<std::size_t>(header.find('\0'), 100));
     name.erase(0, name.starts_with("./") ? 2 : 0);
-    members.try_emplace(name, Member{.begin = offset + kBlock, .size = *size});
+    NEURONCHECK_TRY_VOID(checkType(header[156], name));
+    members.insert_or_assign(name, Member{.begin = offset + kBlock, .size = *size});
     offset += kBlock + (*size + kBlock - 1) / kBlock * kBlock;
   }
   return members;
@@ -66,32 +85,52 @@ Result<std::map<std::string, Member>> membersOf(const ByteSource& source) {
 class TarReader {
  public:
   TarReader(const ByteSource& source, const CheckpointLimits& limits)
-      : source_(source), limits_(limits) {}
+      : source_(source), limits_(limits) {
+    // Three members are read: each gets its part.
+    limits_.maxPickleBytes = std::min(limits_.maxPickleBytes, kMostBytes);
+    limits_.maxMemory /= 3;
+  }
 
   Result<Checkpoint> run() {
     NEURONCHECK_TRY(members_, membersOf(source_));
     NEURONCHECK_TRY_VOID(readStorages());
     NEURONCHECK_TRY_VOID(readTensors());
+    NEURONCHECK_TRY_VOID(readSystem());
     NEURONCHECK_TRY(PickleStream stream, open("pickle"));
     std::string text;
     NEURONCHECK_TRY(const pickle::Pickle object, stream.next(text));
-    return collect(
-        object,
-        [this](const std::string& key) -> std::optional<std::int64_t> {
-          const auto found = held_.find(key);
-          return found == held_.end() ? -1 : found->second;
-        },
-        tensors_);
+    const StorageSize sizeOf = [this](const std::string& key) -> std::optional<std::int64_t> {
+      const auto found = held_.find(key);
+      return found == held_.end() ? -1 : found->second;
+    };
+    NEURONCHECK_TRY(Checkpoint checkpoint, collect(object, sizeOf, tensors_,
+                                                   static_cast<std::size_t>(stream.memoryLeft())));
+    addGlobals(checkpoint, globals_);
+    return checkpoint;
   }
 
  private:
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
+  static constexpr std::uint64_t kMostDimensions = 1'000'000;
+
+  /// What the machine was like: nothing is needed of it, but loading runs it.
+  Result<void> readSystem() {
+    if (members_.contains("sys_info")) {
+      NEURONCHECK_TRY(PickleStream stream, open("sys_info"));
+      std::string text;
+      NEURONCHECK_TRY([[maybe_unused]] const pickle::Pickle system, stream.next(text));
+      globals_.insert(stream.globals().begin(), stream.globals().end());
+    }
+    return {};
+  }
+
   Result<PickleStream> open(const std::string& name) {
     const auto found = members_.find(name);
     if (found == members_.end()) {
       return inputError(fmt::format("the tar has no member '{}'", name));
     }
     const Member& member = found->second;
-    return PickleStream(source_, member.begin, member.begin + member.size, limits_.maxPickleBytes);
+    return PickleStream(source_, member.begin, member.begin + member.size, limits_);
   }
 
   /// A count, then for each: a pickled (key, location, class), the number of elements, the bytes.
@@ -127,6 +166,7 @@ class TarReader {
         break;
       }
     }
+    globals_.insert(stream.globals().begin(), stream.globals().end());
     return {};
   }
 
@@ -149,6 +189,10 @@ class TarReader {
       if (numbers.size() < 16 * rank + 8) {
         return inputError(fmt::format("tensor {} of the tar is cut short", i));
       }
+      dimensions_ += rank;
+      if (dimensions_ > kMostDimensions) {
+        return inputError("the tensors of the tar have too many dimensions to be true");
+      }
       pickle::SavedTensor tensor;
       const auto storage = storages_.find(std::to_string(entry.at(parts[1]).number));
       if (storage != storages_.end()) {
@@ -163,6 +207,7 @@ class TarReader {
       tensor.spec.storageOffset = SymInt(static_cast<std::int64_t>(le64(numbers, 16 * rank)));
       tensors_[std::to_string(entry.at(parts[0]).number)] = std::move(tensor);
     }
+    globals_.insert(stream.globals().begin(), stream.globals().end());
     return {};
   }
 
@@ -182,6 +227,8 @@ class TarReader {
   std::map<std::string, pickle::StorageRef> storages_;
   std::map<std::string, std::int64_t> held_;
   TensorsById tensors_;
+  std::uint64_t dimensions_ = 0;
+  std::set<std::string> globals_;
 };
 
 }  // namespace

@@ -118,7 +118,8 @@ Identification identifyZip(const RootedArchive& archive) {
   }
   if (archive.has(".data/extern_modules")) {
     return make(FileKind::TorchPackage,
-                "torch.package archive: Python sources and pickled objects, no program",
+                "torch.package archive: Python sources, which run when it is imported, and pickled "
+                "objects, no program",
                 remedyFromModel());
   }
   if (archive.has("model.json") && archive.hasFolder("tensors/")) {

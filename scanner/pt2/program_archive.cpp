@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "scanner/archive/printable.h"
+#include "scanner/checkpoint/record_pickles.h"
+#include "scanner/pt2/document.h"
 #include "scanner/pt2/model_reader.h"
 #include "scanner/pt2/payload_config.h"
 
@@ -42,6 +44,7 @@ class ProgramReader {
   void noteDuplicates();
   void noteCompiled();
   void checkPayload(const StoredTensor& tensor, bool pickled);
+  void lookAtPickles();
   /// Claimed size of a record, -1 when there is none.
   [[nodiscard]] std::int64_t recordSize(std::string_view name) const;
   void note(std::string_view rule, std::string_view record, std::string message);
@@ -50,6 +53,7 @@ class ProgramReader {
   const SchemaSource& schemas_;
   const Limits& limits_;
   ProgramContents contents_;
+  RecordPickles pickles_{archive_};
   Inventory inventory_;
   std::size_t notesLeftOut_ = 0;
   std::uint64_t bytesLeft_ = limits_.maxJsonBytes;
@@ -76,6 +80,15 @@ Result<PaddedBytes> ProgramReader::record(std::size_t index, std::uint64_t maxBy
   NEURONCHECK_TRY(ZipArchive::Record record,
                   archive_.zip().read(index, std::min(maxBytes, bytesLeft_)));
   bytesLeft_ -= record.bytes.size();
+  // Text of a real graph deflates to a fortieth at best: more values than such a text has are a
+  // bomb.
+  constexpr std::uint64_t kMemory = std::uint64_t{256} << 20;
+  constexpr std::uint64_t kMemoryPerPacked = 160;
+  const std::uint64_t packed = archive_.zip().entries()[index].compressedSize;
+  const auto fits = checkMemory(record.bytes.view(), std::max(kMemory, kMemoryPerPacked * packed));
+  if (!fits) {
+    return tl::unexpected(Error(fits.error()).within("record " + printable(archive_.name(index))));
+  }
   if (!record.checksumMatches) {
     const ZipEntry& entry = archive_.zip().entries()[index];
     note(kRuleChecksum, entry.name,
@@ -159,6 +172,9 @@ Result<bool> ProgramReader::readConfig(const std::string& folder, const std::str
     StoredTensor& tensor = parsed->tensors[i];
     tensor.recordBytes = recordSize(tensor.record);
     checkPayload(tensor, parsed->pickled[i]);
+    if (const auto payload = archive_.find(tensor.record); parsed->pickled[i] && payload) {
+      pickles_.look(*payload);
+    }
     stored.push_back(std::move(tensor));
   }
   for (const std::string& object : parsed->objects) {
@@ -246,12 +262,25 @@ Result<void> ProgramReader::readProgram(const ProgramContents::Program& program)
   return {};
 }
 
+/// The records that torch.export.load unpickles, beside the pickled weights that a config names.
+void ProgramReader::lookAtPickles() {
+  for (std::size_t i = 0; i < archive_.count(); ++i) {
+    const std::string_view name = archive_.name(i);
+    const bool folder = name.starts_with("data/sample_inputs/") ||
+                        name.starts_with("data/weights/") || name.starts_with("data/constants/");
+    if ((folder && name.ends_with(".pt")) || name.starts_with("data/constants/opaque_obj") ||
+        (name.starts_with("serialized_") && name.ends_with(".pt"))) {
+      pickles_.look(i);
+    }
+  }
+  for (FileNote& found : pickles_.notes(true)) {
+    inventory_.notes.push_back(std::move(found));
+  }
+}
+
 void ProgramReader::noteDuplicates() {
-  for (const auto& [name, count] : archive_.zip().duplicates()) {
-    note(kRuleDuplicate, name,
-         fmt::format("the archive holds {} records of this name; the last one is read here, torch "
-                     "may read another, and they may hold different things",
-                     count));
+  for (const auto& [name, message] : duplicateRecords(archive_)) {
+    note(kRuleDuplicate, name, message);
   }
 }
 
@@ -275,6 +304,7 @@ Result<Inventory> ProgramReader::read() {
   for (const ProgramContents::Program& program : contents_.programs) {
     NEURONCHECK_TRY_VOID(readProgram(program));
   }
+  lookAtPickles();
   if (notesLeftOut_ > 0) {
     inventory_.notes.push_back(
         {.rule = std::string(kRulePayload),
@@ -304,6 +334,18 @@ std::string_view letter(ArchiveLayout layout) {
       return "C";
   }
   return "?";
+}
+
+std::vector<std::pair<std::string_view, std::string>> duplicateRecords(
+    const RootedArchive& archive) {
+  std::vector<std::pair<std::string_view, std::string>> found;
+  for (const auto& [name, count] : archive.zip().duplicates()) {
+    found.emplace_back(
+        name, fmt::format("the archive holds {} records of this name; the last one is read here, "
+                          "torch may read another, and they may hold different things",
+                          count));
+  }
+  return found;
 }
 
 ProgramContents contentsOf(const RootedArchive& archive) {

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/inventory.h"
@@ -40,8 +42,12 @@ struct ProgramContents {
 /// True for a PT2 archive of any layout, programs or compiled packages.
 [[nodiscard]] bool isProgramArchive(const RootedArchive& archive);
 
+/// Names that occur more than once, each with what is to be said of it.
+[[nodiscard]] std::vector<std::pair<std::string_view, std::string>> duplicateRecords(
+    const RootedArchive& archive);
+
 /// Reads every program of the archive: versions first, then the JSON records and payload configs,
-/// never a payload.
+/// never a payload. Of the pickles beside them the names are read that loading would run.
 [[nodiscard]] Result<Inventory> readPrograms(const RootedArchive& archive,
                                              const SchemaSource& schemas, const Limits& limits);
 

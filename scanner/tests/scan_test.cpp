@@ -205,9 +205,11 @@ TEST_F(Scan, NotesPayloadsThatDoNotFit) {
   const auto none = scanBytes(archive("none", config));
   ASSERT_THAT(rules(*none), ElementsAre("NC104"));
   EXPECT_EQ(none->models[0].stored[0].recordBytes, -1);
-  EXPECT_TRUE(
-      scanBytes(archive("x", with(config, R"("use_pickle": false)", R"("use_pickle": true)")))
-          ->notes.empty());
+  const std::string pickled = with(config, R"("use_pickle": false)", R"("use_pickle": true)");
+  EXPECT_TRUE(scanBytes(archive("N.", pickled))->notes.empty());
+  const auto broken = scanBytes(archive("x", pickled));
+  ASSERT_THAT(rules(*broken), ElementsAre("NC109"));
+  EXPECT_THAT(broken->notes[0].message, HasSubstr("its pickle cannot be read"));
 }
 
 TEST_F(Scan, SaysThatWeightsAreAbsent) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <regex>
 #include <set>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "core/inventory_json.h"
 #include "scanner/archive/printable.h"
+#include "scanner/checkpoint/record_pickles.h"
 #include "scanner/pt2/groups.h"
 
 namespace neuroncheck::scanner {
@@ -18,6 +20,7 @@ namespace {
 
 /// Code of a module is text a person could have written; more of it is no module.
 constexpr std::uint64_t kMostSource = std::uint64_t{64} << 20;
+constexpr std::size_t kMostCalls = 200'000;
 
 void complete(Model& model, const SchemaSource& schemas) {
   std::set<std::string> graphs;
@@ -72,6 +75,14 @@ void noteAttempts(const Json& answer, std::vector<FileNote>& notes) {
   }
 }
 
+/// libtorch reads the pickles of an archive without Python, so that names in them run nothing; who
+/// opens them with Python's pickle is in danger.
+void noteCommands(const RootedArchive& archive, std::vector<FileNote>& notes) {
+  RecordPickles pickles(archive);
+  pickles.lookAtAll();
+  std::ranges::move(pickles.notes(false), std::back_inserter(notes));
+}
+
 /// Archives of a later file version may say things this program and its libtorch do not know.
 /// Source: kMaxSupportedFileFormatVersion of caffe2/serialize/versions.h, torch 2.13.
 constexpr std::uint64_t kNewestVersion = 10;
@@ -104,6 +115,8 @@ std::string shortReason(std::string message) {
   if (message.starts_with(kStack)) {
     message = message.substr(message.rfind('\n') + 1);
   }
+  // Errors of its compiler start with an empty line.
+  message.erase(0, std::min(message.find_first_not_of(" \n"), message.size()));
   message = message.substr(0, message.find('\n'));
   message = message.substr(0, message.find(" This could be because"));
   static const std::regex address("0x[0-9a-f]{6,}");
@@ -158,6 +171,7 @@ Result<std::vector<SourceFile>> readSourceCalls(const RootedArchive& archive,
                                                 const Limits& limits) {
   std::vector<SourceFile> files;
   std::uint64_t left = std::min(kMostSource, limits.maxJsonBytes);
+  std::size_t calls = 0;
   for (std::size_t i = 0; i < archive.count(); ++i) {
     const std::string_view name = archive.name(i);
     if (!name.starts_with("code/") || !name.ends_with(".py")) {
@@ -168,7 +182,15 @@ Result<std::vector<SourceFile>> readSourceCalls(const RootedArchive& archive,
       return tl::unexpected(std::move(record).error().within(printable(name)));
     }
     left -= record->bytes.size();
-    files.push_back({.name = printable(name), .calls = findCalls(record->bytes.view())});
+    std::vector<SourceCall> found = findCalls(record->bytes.view(), kMostCalls + 1);
+    calls += found.size();
+    if (calls > kMostCalls) {
+      return inputError(
+          fmt::format("its source calls more than {} operators, which no module does; "
+                      "{} is where they end",
+                      kMostCalls, printable(name)));
+    }
+    files.push_back({.name = printable(name), .calls = std::move(found)});
   }
   return files;
 }
@@ -219,6 +241,7 @@ Result<Inventory> readTorchScript(const std::string& path, const RootedArchive& 
         complete(model, schemas);
       }
       answer.inventory->notes = std::move(answer.notes);
+      noteCommands(archive, answer.inventory->notes);
       return *std::move(answer.inventory);
     }
     why = "libtorch cannot load it: " + shortReason(answer.failed);
@@ -230,6 +253,7 @@ Result<Inventory> readTorchScript(const std::string& path, const RootedArchive& 
   Inventory inventory;
   inventory.kind = FileKind::TorchScript;
   inventory.notes = std::move(notes);
+  noteCommands(archive, inventory.notes);
   inventory.models.push_back(approximateModel(files, schemas));
   inventory.models.back().notes.push_back(
       fmt::format("operators are the names in the archive's readable source, each call counted "
