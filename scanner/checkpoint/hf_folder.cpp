@@ -28,6 +28,46 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kMaxJson = std::uint64_t{64} << 20;
 constexpr int kDepth = 64;
 
+constexpr std::uint64_t kMostJsonMemory = std::uint64_t{128} << 20;
+constexpr std::size_t kMostTensors = 500'000;
+constexpr std::size_t kMostFiles = 1000;
+
+/// A folder from elsewhere may hold links to any file of the reader: such a file is not of the
+/// model. "" for a file of the folder, and for one of a Hugging Face cache, which keeps the files
+/// of snapshots/<revision> as links into blobs.
+std::string linkProblem(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_symlink(fs::symlink_status(path, error))) {
+    return {};
+  }
+  const fs::path target = fs::canonical(path, error);
+  if (error) {
+    return fmt::format("'{}' is a link that leads nowhere: {}",
+                       printable(path.filename().string(), 120), error.message());
+  }
+  const fs::path folder = fs::canonical(path.parent_path(), error);
+  const fs::path snapshots = folder.parent_path();
+  const bool blob = snapshots.filename() == "snapshots" &&
+                    target.parent_path() == snapshots.parent_path() / "blobs";
+  if (!error && (blob || target.parent_path() == folder)) {
+    return {};
+  }
+  return fmt::format("'{}' is a link to a file outside the folder",
+                     printable(path.filename().string(), 120));
+}
+
+bool isThere(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(fs::symlink_status(path, error));
+}
+
+Result<std::unique_ptr<ByteSource>> openOwn(const fs::path& path) {
+  if (std::string problem = linkProblem(path); !problem.empty()) {
+    return inputError(std::move(problem));
+  }
+  return openFile(path.string());
+}
+
 /// A JSON file of the folder; absent where there is none.
 struct JsonFile {
   PaddedBytes bytes;
@@ -36,17 +76,21 @@ struct JsonFile {
 
 Result<std::unique_ptr<JsonFile>> readJson(const fs::path& path) {
   auto file = std::make_unique<JsonFile>();
-  std::error_code error;
-  if (!fs::exists(path, error)) {
+  if (!isThere(path)) {
     return file;
   }
-  NEURONCHECK_TRY(const std::unique_ptr<ByteSource> source, openFile(path.string()));
+  auto opened = openOwn(path);
+  if (!opened) {
+    return tl::unexpected(std::move(opened).error().within(path.filename().string()));
+  }
+  const std::unique_ptr<ByteSource> source = *std::move(opened);
   if (source->size() > kMaxJson) {
     return inputError(fmt::format("{} has {} bytes, more than a description of a model has",
                                   path.filename().string(), source->size()));
   }
   file->bytes = PaddedBytes(static_cast<std::size_t>(source->size()));
   NEURONCHECK_TRY_VOID(source->read(0, std::span<char>(file->bytes.data(), file->bytes.size())));
+  NEURONCHECK_TRY_VOID(pt2::checkMemory(file->bytes.view(), kMostJsonMemory));
   auto document = pt2::Document::parse(file->bytes, kDepth);
   if (!document) {
     return tl::unexpected(std::move(document).error().within(path.filename().string()));
@@ -94,7 +138,7 @@ Result<WeightMap> readIndex(const fs::path& path) {
 }
 
 Result<Checkpoint> readWeights(const fs::path& path) {
-  NEURONCHECK_TRY(std::unique_ptr<ByteSource> source, openFile(path.string()));
+  NEURONCHECK_TRY(std::unique_ptr<ByteSource> source, openOwn(path));
   if (path.extension() == ".safetensors") {
     return readSafetensors(*source);
   }
@@ -120,16 +164,34 @@ class FolderReader {
         takeShards(map);
         return {};
       }
-      std::error_code error;
-      if (fs::is_regular_file(folder_ / single, error)) {
+      if (isThere(folder_ / single)) {
         take(single, readWeights(folder_ / single));
         return {};
       }
     }
+    takeOthers();
     return {};
   }
 
  private:
+  /// Weight files that no index names, under whatever name: nothing of the folder is left out in
+  /// silence.
+  void takeOthers() {
+    std::set<std::string> names;
+    std::error_code error;
+    for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
+      const std::string name = it->path().filename().string();
+      if (name.ends_with(".safetensors") ||
+          (name.starts_with("pytorch_model") && name.ends_with(".bin"))) {
+        names.insert(name);
+      }
+    }
+    for (std::size_t read = 0; const std::string& name : names) {
+      take(name, read++ < kMostFiles ? readWeights(folder_ / name)
+                                     : Result<Checkpoint>(inputError("one file too many")));
+    }
+  }
+
   void takeShards(const WeightMap& map) {
     std::map<std::string, std::set<std::string>> promised;
     for (const auto& [tensor, shard] : map) {
@@ -161,6 +223,9 @@ class FolderReader {
   }
 
   void take(const std::string& file, Result<Checkpoint> read) {
+    if (read && checkpoint_.tensors.size() + read->tensors.size() > kMostTensors) {
+      read = inputError(fmt::format("with it the folder has more than {} tensors", kMostTensors));
+    }
     if (!read) {
       CheckpointTensor& tensor = checkpoint_.tensors.emplace_back();
       tensor.name = "(" + file + ")";

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "scanner/archive/printable.h"
+#include "scanner/checkpoint/globals.h"
 #include "scanner/identify/identify.h"
 #include "scanner/identify/pickle_walk.h"
 #include "scanner/identify/remedies.h"
@@ -210,15 +211,18 @@ Result<Identification> identifyPlain(const ByteSource& source, const std::string
     return make(FileKind::Safetensors, fmt::format("safetensors file, {}, no program", *tensors),
                 remedyFromSafetensors());
   }
-  if (start.starts_with('c') || start.starts_with('(')) {
-    // Protocol 0 is printable: only a whole, valid pickle that names something is told from text.
+  if (!start.starts_with('\x80')) {
+    // Protocol 0 is printable: only a whole, valid pickle that names something is told from text,
+    // and one that names commands, whatever stands behind it.
     NEURONCHECK_TRY(const std::string bytes, source.readUpTo(0, kPickleBytes));
     const PickleWalk walk = walkPickle(bytes);
-    if (walk.valid && walk.size == source.size() && !walk.globals.empty()) {
+    const bool command = std::ranges::any_of(
+        walk.globals, [](const std::string& name) { return riskOf(name) == GlobalRisk::Command; });
+    if (walk.valid && (command || (walk.size == source.size() && !walk.globals.empty()))) {
       return make(FileKind::Pickle, "Python pickle (protocol 0), not of torch.save; never loaded");
     }
   }
-  if (start.size() >= 2 && start[0] == '\x80' && start[1] >= 2 && start[1] <= 5) {
+  if (start.size() >= 2 && start[0] == '\x80' && start[1] >= 0 && start[1] <= 5) {
     NEURONCHECK_TRY(const std::string bytes, source.readUpTo(0, kPickleBytes));
     const PickleWalk walk = walkPickle(bytes);
     return make(FileKind::Pickle,

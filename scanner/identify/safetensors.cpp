@@ -6,6 +6,7 @@
 #include "scanner/archive/bytes.h"
 #include "scanner/archive/zip_directory.h"
 #include "scanner/pt2/document.h"
+#include "scanner/safetensors/header.h"
 
 namespace neuroncheck::scanner {
 
@@ -13,20 +14,24 @@ Result<std::optional<std::string>> describeSafetensors(const ByteSource& source)
   constexpr std::uint64_t kMaxHeader = 100'000'000;  // the format's own bound
   constexpr std::size_t kPrefix = 8;
   constexpr int kDepth = 16;
-  NEURONCHECK_TRY(const std::string start, source.readUpTo(0, kPrefix + 1));
+  NEURONCHECK_TRY(const std::string start, source.readUpTo(0, kPrefix + 2));
   if (start.size() <= kPrefix || start[kPrefix] != '{') {
     return std::nullopt;
   }
   const std::uint64_t length = le64(start, 0);
-  if (length < 2 || length > kMaxHeader) {
+  const bool opens = start.ends_with("{\"") || start.ends_with("{}");
+  if (length < 2 || (length > kMaxHeader && !opens)) {
     return std::nullopt;
   }
-  if (length > source.size() - kPrefix) {
+  if (length > kMaxHeader || length > source.size() - kPrefix) {
     return std::optional<std::string>(
         fmt::format("damaged header: it claims {} bytes of {}", length, source.size()));
   }
   PaddedBytes header(static_cast<std::size_t>(length));
   NEURONCHECK_TRY_VOID(source.read(kPrefix, std::span<char>(header.data(), header.size())));
+  if (const auto fits = pt2::checkMemory(header.view(), kMostHeaderMemory); !fits) {
+    return std::optional<std::string>("header that is not read: " + fits.error().text());
+  }
   const auto document = pt2::Document::parse(header, kDepth);
   if (!document) {
     return std::optional<std::string>("damaged header: " + document.error().text());

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,6 +21,7 @@ namespace {
 constexpr std::uint64_t kMaxHeader = 100'000'000;  // the format's own bound
 constexpr std::size_t kPrefix = 8;
 constexpr int kDepth = 16;
+constexpr std::size_t kMaxRank = 1024;  // torch itself stops far below
 
 // In the order of the reference implementation's enumeration, by which it sorts what it writes.
 constexpr auto kDTypes =
@@ -57,6 +60,9 @@ Result<std::vector<std::int64_t>> shapeOf(pt2::Json value) {
       return inputError(fmt::format("a size is negative: {}", size));
     }
     sizes.push_back(size);
+    if (sizes.size() > kMaxRank) {
+      return inputError("it has more than 1024 dimensions");
+    }
   }
   return sizes;
 }
@@ -148,6 +154,41 @@ Result<SafetensorsTensor> tensorOf(std::string_view name, pt2::Json entry,
   return tensor;
 }
 
+/// The format's own reader wants every byte to belong to exactly one tensor, and of two entries
+/// with one name it takes one: a file with others hides something.
+void checkTogether(SafetensorsHeader& header) {
+  auto& tensors = header.tensors;
+  std::vector<std::size_t> order;
+  std::unordered_set<std::string_view> names;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (!names.insert(tensors[i].name).second) {
+      tensors[i].problem = "its name occurs twice";
+    }
+    if (tensors[i].problem.empty()) {
+      order.push_back(i);
+    }
+  }
+  std::ranges::sort(order, {}, [&](std::size_t i) {
+    return std::pair(tensors[i].begin, tensors[i].end);
+  });
+  std::uint64_t end = 0;
+  for (const std::size_t i : order) {
+    SafetensorsTensor& tensor = tensors[i];
+    if (tensor.begin < end) {
+      tensor.problem =
+          fmt::format("its data starts at byte {}, within that of another", tensor.begin);
+    } else if (tensor.begin > end) {
+      tensor.problem = fmt::format("{} bytes before its data are of no tensor", tensor.begin - end);
+    }
+    end = std::max(end, tensor.end);
+  }
+  if (!order.empty() && order.size() == tensors.size() && end < header.dataBytes &&
+      tensors[order.back()].problem.empty()) {
+    tensors[order.back()].problem =
+        fmt::format("{} bytes behind its data are of no tensor", header.dataBytes - end);
+  }
+}
+
 Result<void> readMetadata(pt2::Json value, SafetensorsHeader& header) {
   NEURONCHECK_TRY(const simdjson::dom::object object, pt2::asObject(value, "'__metadata__'"));
   for (const simdjson::dom::key_value_pair pair : object) {
@@ -177,6 +218,7 @@ Result<SafetensorsHeader> readSafetensorsHeader(const ByteSource& source) {
   }
   PaddedBytes text(static_cast<std::size_t>(length));
   NEURONCHECK_TRY_VOID(source.read(kPrefix, std::span<char>(text.data(), text.size())));
+  NEURONCHECK_TRY_VOID(pt2::checkMemory(text.view(), kMostHeaderMemory));
   NEURONCHECK_TRY(const auto document, pt2::Document::parse(text, kDepth));
   NEURONCHECK_TRY(const simdjson::dom::object object, pt2::asObject(document.root(), "the header"));
   SafetensorsHeader header;
@@ -194,6 +236,7 @@ Result<SafetensorsHeader> readSafetensorsHeader(const ByteSource& source) {
     }
     header.tensors.push_back(*std::move(tensor));
   }
+  checkTogether(header);
   return header;
 }
 
