@@ -32,4 +32,8 @@ class RootedArchive {
   std::string prefix_;
 };
 
+/// Fails, with both versions, for a file version (record "version" of torch.save and
+/// torch.jit.save) that is newer than the newest known.
+[[nodiscard]] Result<void> checkFileVersion(const RootedArchive& archive);
+
 }  // namespace neuroncheck::scanner

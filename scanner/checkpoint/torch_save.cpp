@@ -75,6 +75,7 @@ std::uint64_t CheckpointLimits::memoryFor(std::uint64_t bytes) const {
 }
 
 Result<Checkpoint> readSavedZip(const RootedArchive& archive, const CheckpointLimits& limits) {
+  NEURONCHECK_TRY_VOID(checkFileVersion(archive));
   const auto record = archive.find("data.pkl");
   if (!record) {
     return inputError("the archive has no record data.pkl");

@@ -2,7 +2,6 @@
 #include "scanner/torchscript/torchscript.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <regex>
 #include <set>
@@ -81,27 +80,6 @@ void noteCommands(const RootedArchive& archive, std::vector<FileNote>& notes) {
   RecordPickles pickles(archive);
   pickles.lookAtAll();
   std::ranges::move(pickles.notes(false), std::back_inserter(notes));
-}
-
-/// Archives of a later file version may say things this program and its libtorch do not know.
-/// Source: kMaxSupportedFileFormatVersion of caffe2/serialize/versions.h, torch 2.13.
-constexpr std::uint64_t kNewestVersion = 10;
-
-Result<void> checkVersion(const RootedArchive& archive) {
-  const auto index = archive.find("version");
-  if (!index) {
-    return {};  // archives of PyTorch 1.0 have none
-  }
-  NEURONCHECK_TRY(const std::string text, archive.zip().readStart(*index, 20));
-  std::uint64_t version = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
-  if (error != std::errc() || version > kNewestVersion) {
-    return inputError(
-        fmt::format("its file version is {}, and {} is the newest this program knows",
-                    error == std::errc() ? std::to_string(version) : "'" + printable(text) + "'",
-                    kNewestVersion));
-  }
-  return {};
 }
 
 /// The sentence of libtorch's message that says why: the interpreter puts a stack before it, the
@@ -230,7 +208,7 @@ Model approximateModel(const std::vector<SourceFile>& files, const SchemaSource&
 
 Result<Inventory> readTorchScript(const std::string& path, const RootedArchive& archive,
                                   const SchemaSource& schemas, const ScanOptions& options) {
-  NEURONCHECK_TRY_VOID(checkVersion(archive));
+  NEURONCHECK_TRY_VOID(checkFileVersion(archive));
   NEURONCHECK_TRY(const std::vector<SourceFile> files, readSourceCalls(archive, options.limits));
   std::string why = options.torchHostAbsent;
   std::vector<FileNote> notes;
