@@ -92,9 +92,17 @@ int exitCodeOf(const RunRecord& record, const std::set<std::string>& failOn) {
     // Tensors without a program have a verdict of their own, and no operator.
     read = read || !input.inventory.checkpoint;
     std::set<std::string> words;
-    for (const ModelAssessment& model : input.assessment.models) {
-      uses += model.uses.size();
-      words.merge(wordsOf(model));
+    bool any = false;
+    for (const ModelAssessment& judged : input.assessment.models) {
+      uses += judged.uses.size();
+      if (const Model* model = modelOf(input, judged);
+          model == nullptr || decides(*model, judged)) {
+        any = true;
+        words.merge(wordsOf(judged));
+      }
+    }
+    if (!any) {
+      words.emplace(wordOf(Verdict::Unknown));  // methods without operators alone
     }
     for (const Finding& finding : input.assessment.fileFindings) {
       if (const std::string_view word = wordOf(verdictOf(finding.severity)); !word.empty()) {

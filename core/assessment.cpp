@@ -10,6 +10,10 @@ constexpr EnumWords<2> kModes{"eager", "compile"};
 
 }  // namespace
 
+bool decides(const Model& model, const ModelAssessment& judged) {
+  return !model.operatorFree || !model.uses.empty() || judged.verdict == Verdict::Blocked;
+}
+
 std::string_view name(ExecutionMode mode) { return enumWord(kModes, mode); }
 
 std::optional<ExecutionMode> parseExecutionMode(std::string_view text) {

@@ -125,7 +125,11 @@ struct ModelAssessment {
   std::vector<NotChecked> notChecked;
 };
 
-/// Per input file. `verdict` is the worst of its models, Unknown when it has none.
+/// Whether the model's verdict counts for its input. It does not for a method without any operator,
+/// unless a finding refuses it.
+[[nodiscard]] bool decides(const Model& model, const ModelAssessment& judged);
+
+/// Per input file. `verdict` is the worst of its models that decide, Unknown when none does.
 struct Assessment {
   Target target;
   Verdict verdict = Verdict::Unknown;

@@ -176,6 +176,9 @@ struct Model {
   std::map<std::string, std::int64_t> primOps;
   /// The operators are names in readable source: without overloads, operands and order of calls.
   bool approximate = false;
+  /// TorchScript only: a method, never `forward`, that the reader saw to the end and that has no
+  /// operator, nor a builtin that takes or makes a tensor. There is nothing in it to judge.
+  bool operatorFree = false;
   std::vector<std::string>
       notes;  ///< what the reader wants said ("weights are absent: shapes from metadata")
 };

@@ -384,6 +384,7 @@ Model readModel(ReadContext& context, const std::string& modelName, const Json& 
   if (fields.has("shapes")) {
     model.shapes = readWord<ShapeOrigin>(fields, "shapes", parseShapeOrigin);
     model.approximate = fields.boolean("approximate");
+    model.operatorFree = fields.has("operator_free") && fields.boolean("operator_free");
     readCounts(context, fields, "interpreter_ops", model.interpreterOps);
     readCounts(context, fields, "prim", model.primOps);
   }

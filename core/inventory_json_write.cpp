@@ -349,6 +349,9 @@ Json producerToJson(const Model& model) {
 void writeScriptParts(Json& out, const Model& model) {
   out["shapes"] = name(model.shapes);
   out["approximate"] = model.approximate;
+  if (model.operatorFree) {
+    out["operator_free"] = true;
+  }
   for (const auto& [key, counts] :
        {std::pair{"interpreter_ops", &model.interpreterOps}, {"prim", &model.primOps}}) {
     out[key] = Json::object();

@@ -306,6 +306,16 @@ void doubtHigherOrder(ModelAssessment& assessment, const Finding& finding) {
   }
 }
 
+NotChecked nothingToJudge(const Model& model) {
+  if (model.operatorFree) {
+    return {.what = "the method", .why = "it has no operator to judge", .how = {}};
+  }
+  return {.what = "the model",
+          .why = "no operator was found to judge",
+          .how = model.dialect == "none" ? "export the program that uses these tensors"
+                                         : "check that this is the program you meant to export"};
+}
+
 ModelAssessment assessModel(const Model& model, const Target& target, const Database& database,
                             std::string_view today, ClaimEngine& engine,
                             std::map<std::string, Evidence>& evidence, const ModelTrace* trace) {
@@ -345,12 +355,7 @@ ModelAssessment assessModel(const Model& model, const Target& target, const Data
     // Nothing was judged, so nothing may look ready.
     assessment.verdict = Verdict::Unknown;
     assessment.weakestConfidence = Confidence::None;
-    assessment.notChecked.push_back({.what = "the model",
-                                     .why = "no operator was found to judge",
-                                     .how = model.dialect == "none"
-                                                ? "export the program that uses these tensors"
-                                                : "check that this is the program you meant to "
-                                                  "export"});
+    assessment.notChecked.push_back(nothingToJudge(model));
   }
   RuleResults rules = runRules(model, assessment.uses, target, database, today);
   for (const Finding& finding : rules.findings) {
@@ -409,9 +414,16 @@ Assessment assess(const Inventory& inventory, const Target& target, const Databa
     assessment.evidence.emplace(id, evidence);
   }
   assessment.fileFindings = fileFindings(inventory);
-  assessment.verdict = assessment.models.empty() ? Verdict::Unknown : Verdict::Ready;
-  for (const ModelAssessment& model : assessment.models) {
-    assessment.verdict = worst(assessment.verdict, model.verdict);
+  bool any = false;
+  assessment.verdict = Verdict::Ready;
+  for (std::size_t i = 0; i < assessment.models.size(); ++i) {
+    if (decides(inventory.models[i], assessment.models[i])) {
+      any = true;
+      assessment.verdict = worst(assessment.verdict, assessment.models[i].verdict);
+    }
+  }
+  if (!any) {
+    assessment.verdict = Verdict::Unknown;
   }
   for (const Finding& finding : assessment.fileFindings) {
     assessment.verdict = worst(assessment.verdict, verdictOf(finding.severity));

@@ -103,7 +103,7 @@ UseClaim claimOfName(const OpUse& use, const Database& database, ClaimEngine& en
 
 std::vector<NotChecked> openInScript(const Model& model) {
   std::vector<NotChecked> open;
-  if (model.shapes == ShapeOrigin::Recorded) {
+  if (model.shapes == ShapeOrigin::Recorded || model.operatorFree) {
     return open;
   }
   if (model.approximate) {

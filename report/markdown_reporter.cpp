@@ -138,8 +138,13 @@ std::string partsText(const ModelView& view) {
 }
 
 void writeModel(const RunRecord& record, const ModelView& view, bool all, std::ostream& out) {
+  if (!decides(*view.model, *view.judged)) {
+    fmt::print(out, "\n### {}: {}\n\n{}\n", headline(view), code(view.label),
+               markdown(verdictSentence(view, record.target)));
+    return;
+  }
   const auto rows = operatorRows(view);
-  fmt::print(out, "\n### {}: {}\n\n{} {}.\n\nWeakest evidence: {}.", headline(view.judged->verdict),
+  fmt::print(out, "\n### {}: {}\n\n{} {}.\n\nWeakest evidence: {}.", headline(view),
              code(view.label), markdown(verdictSentence(view, record.target)), partsText(view),
              markdown(weakestEvidence(view)));
   if (const std::string deciding = decidingEvidence(view); !deciding.empty()) {
@@ -162,8 +167,8 @@ void writePortfolio(const RunRecord& record, const std::vector<ModelView>& views
              "|\n|---|---|---:|---:|---:|---:|---|\n");
   for (const ModelView& view : views) {
     const Tally tally = effectiveTally(view);
-    fmt::print(out, "| {} | {} | {} | {} | {} | {} | {}{} |\n", name(view.judged->verdict),
-               code(view.label), tally.native, tally.fallback, tally.refused, tally.open,
+    fmt::print(out, "| {} | {} | {} | {} | {} | {} | {}{} |\n", verdictWord(view), code(view.label),
+               tally.native, tally.fallback, tally.refused, tally.open,
                name(view.judged->weakestConfidence), view.judged->anyStale ? ", stale" : "");
   }
   const auto ranked = blockersByWorst(record);

@@ -185,6 +185,9 @@ Json inputToJson(const InputResult& input) {
     if (i < inventory.models.size() && inventory.models[i].shapes != ShapeOrigin::Recorded) {
       model["shapes"] = name(inventory.models[i].shapes);
       model["approximate"] = inventory.models[i].approximate;
+      if (!decides(inventory.models[i], input.assessment.models[i])) {
+        model["operator_free"] = true;
+      }
     }
     out["models"].push_back(std::move(model));
   }

@@ -190,7 +190,23 @@ std::string headline(Verdict verdict) {
   return "BLOCKED";
 }
 
+std::string headline(const ModelView& view) {
+  return decides(*view.model, *view.judged) ? headline(view.judged->verdict) : "NO OPERATOR";
+}
+
+std::string verdictWord(const ModelView& view) {
+  return decides(*view.model, *view.judged) ? std::string(name(view.judged->verdict))
+                                            : "no operator";
+}
+
 namespace {
+
+bool anyDecides(const InputResult& input) {
+  return std::ranges::any_of(input.assessment.models, [&input](const ModelAssessment& judged) {
+    const Model* model = modelOf(input, judged);
+    return model == nullptr || decides(*model, judged);
+  });
+}
 
 std::string ofWhichRefused(std::int64_t count, std::int64_t refused) {
   if (refused <= 0) {
@@ -228,6 +244,13 @@ std::size_t errorCount(const ModelView& view) {
 }
 
 std::string verdictSentence(const ModelView& view, const Target& target) {
+  if (!decides(*view.model, *view.judged)) {
+    return anyDecides(*view.input)
+               ? "The method has no operator: there is nothing to judge, and it does not count for "
+                 "the verdict of the file."
+               : "No method of the file has an operator: nothing was judged. Check that this is "
+                 "the program you meant.";
+  }
   switch (view.judged->verdict) {
     case Verdict::Ready:
       return fmt::format("By the evidence of {} all device work is native.",
@@ -308,7 +331,7 @@ std::string decidingEvidence(const ModelView& view) {
 }
 
 std::string confirmation(const ModelView& view, const Target& target) {
-  if (view.judged->verdict == Verdict::Ready) {
+  if (view.judged->verdict == Verdict::Ready || !decides(*view.model, *view.judged)) {
     return "";
   }
   return fmt::format(

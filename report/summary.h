@@ -50,6 +50,10 @@ struct OperatorRow {
 
 /// "BLOCKED", "RUNS WITH FALLBACK": the verdict as a headline.
 [[nodiscard]] std::string headline(Verdict verdict);
+/// The same of one model: "NO OPERATOR" for a method whose verdict does not count.
+[[nodiscard]] std::string headline(const ModelView& view);
+/// The verdict's word in a table: "blocked"; "no operator" for such a method.
+[[nodiscard]] std::string verdictWord(const ModelView& view);
 /// How many uses mean what for the device, worst first: (1, "refused, or would give wrong
 /// results").
 [[nodiscard]] std::vector<std::pair<std::int64_t, std::string>> verdictParts(const ModelView& view);

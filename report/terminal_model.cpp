@@ -56,6 +56,13 @@ std::string modelText(const ModelView& view) {
   return out;
 }
 
+void writeHeadline(TerminalPage& page, const RunRecord& record, const ModelView& view) {
+  const std::string word = headline(view);
+  const std::size_t room = page.width() - word.size() - 2;
+  page.line(page.inked(inkOf(view), word) + "  " + shortenedLeft(printable(view.label), room));
+  page.paragraph(2, verdictSentence(view, record.target));
+}
+
 void writeVerdict(TerminalPage& page, const RunRecord& record, const ModelView& view,
                   const std::vector<OperatorRow>& rows) {
   std::set<std::string_view> names;
@@ -63,11 +70,7 @@ void writeVerdict(TerminalPage& page, const RunRecord& record, const ModelView& 
     names.insert(row.op);
   }
   const std::size_t operators = names.size();
-  const std::string word = headline(view.judged->verdict);
-  const std::size_t room = page.width() - word.size() - 2;
-  page.line(page.inked(inkOf(view.judged->verdict), word) + "  " +
-            shortenedLeft(printable(view.label), room));
-  page.paragraph(2, verdictSentence(view, record.target));
+  writeHeadline(page, record, view);
   page.line(fmt::format("  {} of {}:", counted(view.model->uses.size(), "use", "uses"),
                         counted(operators, "operator", "operators")));
   for (const auto& [count, words] : verdictParts(view)) {
@@ -337,6 +340,10 @@ void writeUses(TerminalPage& page, const ModelView& view) {
 }  // namespace
 
 void writeModel(TerminalPage& page, const RunRecord& record, const ModelView& view) {
+  if (!decides(*view.model, *view.judged)) {
+    writeHeadline(page, record, view);
+    return;
+  }
   const std::vector<OperatorRow> rows = operatorRows(view);
   writeVerdict(page, record, view, rows);
   writeBlockers(page, "WHAT BLOCKS", rows, Verdict::Blocked);

@@ -14,17 +14,22 @@ namespace {
 constexpr std::size_t kShownRanks = 10;
 constexpr std::size_t kShownBlockers = 3;
 
+/// What stands first in the table: the worst verdict; last what has none.
+std::pair<bool, Verdict> orderOf(const ModelView& view) {
+  return {decides(*view.model, *view.judged), view.judged->verdict};
+}
+
 void writeSummary(TerminalPage& page, const RunRecord& record,
                   const std::vector<ModelView>& views) {
-  std::map<Verdict, std::size_t> counts;
+  std::map<std::pair<bool, Verdict>, std::size_t> counts;
   for (const ModelView& view : views) {
-    ++counts[view.judged->verdict];
+    ++counts[orderOf(view)];
   }
   std::string text = counted(views.size(), "model", "models") + " in " +
                      counted(record.inputs.size(), "input", "inputs");
   std::string sep = ": ";
-  for (const auto& [verdict, count] : counts) {
-    text += fmt::format("{}{} {}", sep, count, name(verdict));
+  for (const auto& [order, count] : counts) {
+    text += fmt::format("{}{} {}", sep, count, order.first ? name(order.second) : "no operator");
     sep = ", ";
   }
   const auto unread = std::ranges::count_if(record.inputs, [](const InputResult& input) {
@@ -108,8 +113,7 @@ void writeModelRow(TerminalPage& page, const ModelTable& table, const ModelView&
                    const std::string& label, const std::vector<Blocker>& ranked) {
   const Tally tally = effectiveTally(view);
   page.line(fmt::format("  {} {}{:>5}{:>5}{:>5}{:>5}  {}",
-                        page.inked(inkOf(view.judged->verdict),
-                                   padded(name(view.judged->verdict), ModelTable::kVerdict)),
+                        page.inked(inkOf(view), padded(verdictWord(view), ModelTable::kVerdict)),
                         padded(shortenedLeft(label, table.label), table.label), tally.native,
                         tally.fallback, tally.refused, tally.open,
                         table.narrow ? "" : weakestWord(view)));
@@ -125,9 +129,8 @@ void writeModelRow(TerminalPage& page, const ModelTable& table, const ModelView&
 
 void writeTable(TerminalPage& page, std::vector<ModelView> views,
                 const std::vector<Blocker>& ranked) {
-  std::ranges::stable_sort(views, [](const ModelView& a, const ModelView& b) {
-    return a.judged->verdict > b.judged->verdict;
-  });
+  std::ranges::stable_sort(
+      views, [](const ModelView& a, const ModelView& b) { return orderOf(a) > orderOf(b); });
   const std::string folder = commonFolder(views);
   std::vector<std::string> labels;
   std::size_t longest = 0;

@@ -25,8 +25,7 @@ void writeNextSteps(TerminalPage& page, const RunRecord& record,
 
 void writeQuiet(TerminalPage& page, const RunRecord& record, const std::vector<ModelView>& views) {
   for (const ModelView& view : views) {
-    page.line(page.inked(inkOf(view.judged->verdict), padded(name(view.judged->verdict), 18)) +
-              " " + printable(view.label));
+    page.line(page.inked(inkOf(view), padded(verdictWord(view), 18)) + " " + printable(view.label));
   }
   for (const InputResult& input : record.inputs) {
     if (input.error || input.assessment.models.empty()) {
@@ -37,6 +36,10 @@ void writeQuiet(TerminalPage& page, const RunRecord& record, const std::vector<M
 }
 
 }  // namespace
+
+Ink inkOf(const ModelView& view) {
+  return decides(*view.model, *view.judged) ? inkOf(view.judged->verdict) : Ink::Dim;
+}
 
 void writeTarget(TerminalPage& page, const RunRecord& record) {
   page.field("Target", targetText(record.target));

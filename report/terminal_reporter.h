@@ -17,6 +17,8 @@ class TerminalReporter : public Reporter {
   Style style_;
 };
 
+/// The colour of the model's verdict; none of them for a method without operators.
+[[nodiscard]] Ink inkOf(const ModelView& view);
 /// The sections of one model, from its verdict to what was not checked.
 void writeModel(TerminalPage& page, const RunRecord& record, const ModelView& view);
 /// The table of several inputs, what unblocks most, and what could not be read.

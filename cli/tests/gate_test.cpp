@@ -113,5 +113,28 @@ TEST(ExitCodes, FollowTheDocumentedPrecedence) {
   }
 }
 
+TEST(ExitCode, MethodsWithoutOperatorsLeaveTheGateToTheOthers) {
+  RunRecord record = recordOf(modelOf({claimed(Claim::Native)}));
+  InputResult& input = record.inputs.front();
+  ModelAssessment helper = modelOf({});
+  helper.model = "__len__";
+  helper.verdict = Verdict::Unknown;
+  input.assessment.models.push_back(helper);
+  Model method;
+  method.name = "__len__";
+  input.inventory.models.push_back(method);
+  const std::set<std::string> words = *parseFailOn(kDefaultFailOn);
+  EXPECT_EQ(exitCodeOf(record, words), kExitFindings);
+  input.inventory.models.back().operatorFree = true;
+  EXPECT_EQ(exitCodeOf(record, words), kExitOk);
+  input.assessment.models.back().verdict = Verdict::Blocked;  // a finding of its file
+  EXPECT_EQ(exitCodeOf(record, words), kExitFindings);
+  input.assessment.models.back().verdict = Verdict::Unknown;
+  input.assessment.models.erase(input.assessment.models.begin());
+  EXPECT_EQ(exitCodeOf(record, words), kExitNothing);
+  record.inputs.push_back(recordOf(modelOf({claimed(Claim::Native)})).inputs.front());
+  EXPECT_EQ(exitCodeOf(record, words), kExitFindings);
+}
+
 }  // namespace
 }  // namespace neuroncheck::cli

@@ -72,6 +72,9 @@ def scripted_cases(load_source):
         "ts_writes": source.Writes(),
         "ts_endless": source.Endless(),
         "ts_hungry": source.Hungry(),
+        "ts_helpers": source.Helpers(),
+        "ts_hollow": source.Hollow(),
+        "ts_hidden": source.Hidden(),
     }.items():
         torch.manual_seed(0)
         torch.jit.save(torch.jit.script(module.eval()), stem + ".pt")

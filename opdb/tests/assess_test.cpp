@@ -293,5 +293,22 @@ TEST(Assess, EvidenceOfEveryUseIsThere) {
   EXPECT_TRUE(assessment.evidence.contains("support:1"));
 }
 
+TEST(Assess, MethodsWithoutOperatorsDoNotDecide) {
+  const TestDatabase database({Row{.op = "aten::relu"}});
+  Inventory inventory = inventoryOf({unary("aten::relu")});
+  Model helper;
+  helper.name = "__len__";
+  helper.shapes = ShapeOrigin::Unknown;
+  inventory.models.push_back(helper);
+  const auto verdict = [&]() {
+    return assess(inventory, database.target("2.0"), database.get(), kToday).verdict;
+  };
+  EXPECT_EQ(verdict(), Verdict::Unknown);
+  inventory.models.back().operatorFree = true;
+  EXPECT_EQ(verdict(), Verdict::Ready);
+  inventory.models.erase(inventory.models.begin());
+  EXPECT_EQ(verdict(), Verdict::Unknown);
+}
+
 }  // namespace
 }  // namespace neuroncheck::opdb

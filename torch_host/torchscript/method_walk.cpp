@@ -82,6 +82,28 @@ ArgValue withoutDtype(const ArgValue& value) {
   return std::make_shared<const TensorValue>(std::move(changed));
 }
 
+bool holdsTensors(const c10::TypePtr& type) {
+  return type->kind() == c10::TypeKind::TensorType ||
+         std::ranges::any_of(type->containedTypes(), holdsTensors);
+}
+
+/// A node that is an operator, may hide some (calls that are not followed, graphs within), or is a
+/// builtin that takes or makes a tensor. What only moves values about is none of these.
+bool mayBeJudged(const jit::Node& node) {
+  const OpName op = opNameOf(node);
+  const bool call = node.kind() == c10::prim::CallMethod || node.kind() == c10::prim::CallFunction;
+  if ((op.ns != "prim" && isDispatched(op)) || call ||
+      (node.hasAttribute(c10::attr::Subgraph) && node.kind() != c10::prim::fork)) {
+    return true;
+  }
+  const auto* schema = node.maybeSchema();
+  const auto ofTensors = [](const c10::Argument& argument) {
+    return holdsTensors(argument.type());
+  };
+  return schema != nullptr && (std::ranges::any_of(schema->arguments(), ofTensors) ||
+                               std::ranges::any_of(schema->returns(), ofTensors));
+}
+
 bool readsNothing(const jit::Node& node) {
   return !node.outputs().empty() && std::ranges::all_of(node.outputs(), [](const jit::Value* out) {
     return out->uses().empty();
@@ -105,6 +127,7 @@ Result<Model> MethodWalk::walk(const jit::Method& method, const std::vector<Inpu
   for (std::uint32_t id = 0; OpUse & use : model_.uses) {
     use.id = id++;
   }
+  model_.operatorFree = !judgeable_ && model_.name != "forward";
   return std::move(model_);
 }
 
@@ -220,6 +243,7 @@ void MethodWalk::count(const jit::Node& node) {
     return;
   }
   ++model_.nodeCount;
+  judgeable_ = judgeable_ || mayBeJudged(node);
   const OpName op = opNameOf(node);
   if (op.ns == "prim") {
     ++model_.primOps[op.str()];

@@ -83,6 +83,7 @@ class MethodWalk {
   std::set<const torch::jit::Node*> counted_;
   std::vector<c10::IValue>
       written_;                ///< containers changed in loops that are followed trip by trip
+  bool judgeable_ = false;     ///< it has an operator, or something that may hide one
   std::int64_t autocast_ = 0;  ///< regions of autocast around the current node
   std::int64_t steps_ = 0;     ///< nodes visited, each visit counted
 };

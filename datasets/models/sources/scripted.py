@@ -217,3 +217,60 @@ class Hungry(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x + self.n
+
+
+class Helpers(nn.Module):
+    """methods without any operator beside forward"""
+
+    def __init__(self):
+        super().__init__()
+        self.table = torch.zeros(3)
+        self.names = ["a", "b"]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x)
+
+    @torch.jit.export
+    def __len__(self) -> int:
+        return 3
+
+    @torch.jit.export
+    def label(self, index: int) -> str:
+        return self.names[index % len(self.names)]
+
+    @torch.jit.export
+    def __getstate__(self):
+        return self.table, self.names, self.training
+
+    @torch.jit.export
+    def __setstate__(self, state: Tuple[torch.Tensor, List[str], bool]):
+        self.table = state[0]
+        self.names = state[1]
+        self.training = state[2]
+
+
+class Hollow(nn.Module):
+    """no method has any operator"""
+
+    def __init__(self):
+        super().__init__()
+        self.table = torch.zeros(3)
+
+    @torch.jit.export
+    def __len__(self) -> int:
+        return 3
+
+    @torch.jit.export
+    def same(self, x: torch.Tensor) -> torch.Tensor:
+        return x
+
+
+class Hidden(nn.Module):
+    """a method whose only tensor is made by a builtin of the interpreter"""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x)
+
+    @torch.jit.export
+    def made(self, n: int) -> torch.Tensor:
+        return torch.tensor([n, 2])
