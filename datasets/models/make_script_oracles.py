@@ -75,13 +75,63 @@ def method(graph, known):
     return {**{kind: dict(sorted(count.items())) for kind, count in counts.items()}, "nodes": nodes}
 
 
+class ModuleWalk:
+    """which module calls which operators: follows GetAttr and CallMethod through the graphs as they are, before any inlining
+
+    Branches that inlining finds to be dead are still in these graphs, so a count is a bound. Functions cannot be followed from here;
+    a module that calls any has `functions`.
+    """
+
+    def __init__(self, root, known):
+        self.modules, self.known, self.found = dict(root.named_modules(remove_duplicate=False)), known, {}
+
+    def method(self, path, name):
+        graph = self.modules[path]._c._get_method(name).graph
+        self.block(graph, path, {next(graph.inputs()).debugName(): path})
+
+    def block(self, block, path, modules):
+        kind = re.sub(r"\.___torch_mangle_\d+", "", self.modules[path]._c._type().qualified_name().removeprefix("__torch__."))
+        entry = self.found.setdefault(path, {"class": kind, "functions": False, "ops": collections.Counter()})
+        for node in block.nodes():
+            inputs = [modules.get(value.debugName()) for value in node.inputs()]
+            if node.kind() == "prim::GetAttr" and inputs[0] is not None:
+                inner = f"{inputs[0]}.{node.s('name')}".lstrip(".")
+                if inner in self.modules:
+                    modules[node.output().debugName()] = inner
+            elif node.kind() == "prim::CallMethod" and inputs[0] is not None:
+                self.method(inputs[0], node.s("name"))
+            elif node.kind() == "prim::CallFunction":
+                entry["functions"] = True
+            elif node.schema() != "(no schema)" and node.schema().split("(", 1)[0] in self.known:
+                entry["ops"][node.schema().split("(", 1)[0]] += 1
+            for inner in node.blocks():
+                self.block(inner, path, modules)
+            if node.hasAttribute("Subgraph"):
+                graph = node.g("Subgraph")
+                captured = {value.debugName(): inputs[i] for i, value in enumerate(graph.inputs())}
+                self.block(graph, path, captured)
+
+
+def modules_of(module, name, known):
+    walk = ModuleWalk(module, known)
+    walk.method("", name)
+    found = {path: {**entry, "ops": dict(sorted(entry["ops"].items()))} for path, entry in sorted(walk.found.items())}
+    return {path: entry for path, entry in found.items() if entry["ops"] or entry["functions"]}
+
+
 def oracle(path):
     module = torch.jit.load(path, map_location="cpu")
     known = set(torch._C._dispatch_get_all_op_names())
     tensors = {name: value for name, value in module.state_dict().items() if isinstance(value, torch.Tensor)}
     return {
         "kind": "torchscript",
-        "methods": {name: method(module._c._get_method(name).graph, known) for name in module._c._method_names()},
+        "methods": {
+            name: {
+                **method(module._c._get_method(name).graph, known),
+                "modules": modules_of(module, name, known),
+            }
+            for name in module._c._method_names()
+        },
         "state": {
             name: {"dtype": str(value.dtype).removeprefix("torch."), "shape": list(value.shape)}
             for name, value in tensors.items()

@@ -75,6 +75,8 @@ def scripted_cases(load_source):
         "ts_helpers": source.Helpers(),
         "ts_hollow": source.Hollow(),
         "ts_hidden": source.Hidden(),
+        "ts_defaults": source.Defaults(),
+        "ts_nested": source.Nested(),
     }.items():
         torch.manual_seed(0)
         torch.jit.save(torch.jit.script(module.eval()), stem + ".pt")

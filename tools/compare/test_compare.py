@@ -215,7 +215,7 @@ class Compare(unittest.TestCase):
         self.assertTrue(compare_inventory.compare(("exported_program", 0, None, counts, None, None), (0, entry, "")))
 
     def test_each_wrong_thing_about_a_script_is_reported(self):
-        node = {"id": 0, "source": "m.py:3", "last_frame": "m.py:3"}
+        node = {"id": 0, "source": "m.py:3", "last_frame": "m.py:3", "module": "act.0", "module_type": "m.ReLU"}
         op = {"target": "aten::relu", "nodes": [node]}
         method = {"ops": [op], "custom_ops": [], "interpreter_ops": {"aten::len.t": 1}, "prim": {}, "stored": []}
         oracle = {
@@ -226,6 +226,7 @@ class Compare(unittest.TestCase):
                     "interpreter_ops": {"aten::len.t": 1},
                     "prim": {},
                     "nodes": [{"op": "aten::relu", "source": "m.py:3", "last_frame": "m.py:3"}],
+                    "modules": {"act.0": {"class": "m.ReLU", "functions": False, "ops": {"aten::relu": 1}}},
                 }
             },
         }
@@ -245,6 +246,9 @@ class Compare(unittest.TestCase):
             lambda m: m["forward"]["prim"].update({"prim::If": 1}),
             lambda m: m["forward"]["ops"][0]["nodes"][0].update(source="m.py:4"),
             lambda m: m["forward"]["ops"][0]["nodes"][0].update(last_frame="m.py:4"),
+            lambda m: m["forward"]["ops"][0]["nodes"][0].update(module="0"),
+            lambda m: m["forward"]["ops"][0]["nodes"][0].update(module_type="m.GELU"),
+            lambda m: m["forward"]["ops"][0]["nodes"][0].update(module_type=""),
         ]
         for change in changes:
             self.assertTrue(lines(change))

@@ -42,6 +42,23 @@ def method_differences(expected, actual, where):
             yield f"{where}: node {index} {target}: source should be {node['source']}, is {source}"
 
 
+def module_differences(expected, actual, where):
+    """lines; every operator is in a module that calls it, no more often than that module's own graph, and the class is right"""
+    counts = {}
+    for entry in actual["ops"] + actual["custom_ops"]:
+        for node in entry["nodes"]:
+            key = (node["module"], entry["target"])
+            counts[key] = counts.get(key, 0) + 1
+            wanted = expected.get(node["module"], {"class": None})["class"]
+            if node["module_type"] not in (wanted, "") or (node["module"] and not node["module_type"]):
+                yield f"{where}: {entry['target']} in '{node['module']}': class should be {wanted}, is {node['module_type']}"
+    for (module, target), count in sorted(counts.items()):
+        if module not in expected:
+            yield f"{where}: {target} in '{module}', which calls nothing or is no module"
+        elif count > expected[module]["ops"].get(target, 0) and not expected[module]["functions"]:
+            yield f"{where}: {target} in '{module}' {count} times, its graph has {expected[module]['ops'].get(target, 0)}"
+
+
 def approximate_differences(expected, actual):
     """lines; names only: every packet of the oracle must be among those found in the source"""
     packets = {e["target"].split(".")[0] for m in actual.values() for e in m["ops"] + m["custom_ops"]}
@@ -62,6 +79,8 @@ def differences(oracle, entry):
             yield f"method {name}: only in the {'oracle' if name in oracle['methods'] else 'inventory'}"
             continue
         yield from method_differences(oracle["methods"][name], actual[name], name)
+        if "modules" in oracle["methods"][name]:
+            yield from module_differences(oracle["methods"][name]["modules"], actual[name], name)
         stored = {t["name"]: {"dtype": t["dtype"], "shape": t["shape"]} for t in actual[name]["stored"]}
         for tensor, wanted in oracle["state"].items():
             if stored.get(tensor) != wanted:

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Branches, loops and forks of a walk: what is known after them.
-#include <torch/csrc/jit/passes/inliner.h>
-
 #include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "torch_host/torchscript/method_walk.h"
+#include "torch_host/torchscript/places.h"
 
 namespace neuroncheck::torchscript {
 namespace {
@@ -185,15 +184,22 @@ void MethodWalk::settleLoop(const jit::Node& node, const Context& inside) {
 
 void MethodWalk::walkFork(const jit::Node& node, const Context& context) {
   std::shared_ptr<jit::Graph>& graph = forks_[&node];
-  if (!graph) {
+  const bool isNew = graph == nullptr;
+  if (isNew) {
     graph = node.g(c10::attr::Subgraph)->copy();
-    jit::Inline(*graph);
   }
   const std::size_t count = std::min(graph->inputs().size(), node.inputs().size());
   for (std::size_t i = 0; i < count; ++i) {
     assign(graph->inputs()[i], node.input(i));
   }
+  if (isNew) {
+    inliner_.inlineFork(*graph, [this](const jit::Value& value) { return known_.nameOf(&value); });
+  }
   Context inside = context;
+  if (Places places = placesOf(node, inliner_); !places.moduleType.empty()) {
+    inside.module = std::move(places.module);
+    inside.moduleType = std::move(places.moduleType);
+  }
   inside.path = pathOf(node, context, "fork");
   inside.certain = false;
   walkBlock(*graph->block(), inside);

@@ -5,7 +5,6 @@
 #include <ATen/ops/empty_strided.h>
 #include <c10/core/ScalarType.h>
 #include <c10/util/strides.h>
-#include <torch/csrc/jit/passes/inliner.h>
 
 #include <algorithm>
 #include <optional>
@@ -117,7 +116,7 @@ Result<Model> MethodWalk::walk(const jit::Method& method, const std::vector<Inpu
   model_.dialect = "torchscript";
   model_.shapes = shapes.empty() ? ShapeOrigin::Unknown : ShapeOrigin::Propagated;
   const std::shared_ptr<jit::Graph> graph = method.graph()->copy();
-  jit::Inline(*graph);
+  inliner_.inlineCalls(*graph);
   NEURONCHECK_TRY_VOID(bindInputs(*graph, shapes));
   walkBlock(*graph->block(), {});
   if (effort_.spent) {
@@ -286,11 +285,12 @@ OpUse MethodWalk::useOf(const jit::Node& node, const Context& context) const {
                                                                : node.input(i)->type()),
          .isDefault = false});
   }
-  Places places = placesOf(node);
+  Places places = placesOf(node, inliner_);
   use.source = std::move(places.source);
   use.lastFrame = std::move(places.lastFrame);
-  use.module = std::move(places.module);
-  use.moduleType = std::move(places.moduleType);
+  const bool ofFork = places.module.empty() && places.moduleType.empty();
+  use.module = ofFork ? context.module : std::move(places.module);
+  use.moduleType = ofFork ? context.moduleType : std::move(places.moduleType);
   use.graph = context.path;
   use.conditional = context.conditional;
   use.inLoop = context.inLoop;

@@ -15,6 +15,7 @@
 #include "core/inventory.h"
 #include "torch_host/torchscript/environment.h"
 #include "torch_host/torchscript/evaluate.h"
+#include "torch_host/torchscript/inliner.h"
 #include "torch_host/torchscript/stubs.h"
 
 namespace neuroncheck::torchscript {
@@ -26,8 +27,12 @@ class MethodWalk {
  public:
   /// `written`: names of attributes that some method of the module sets; they are never known.
   MethodWalk(const torch::jit::Module& module, const std::set<std::string>& written,
-             const StubRegistry& stubs, Effort& effort)
-      : module_(module), setSomewhere_(written), stubs_(stubs), effort_(effort) {}
+             const StubRegistry& stubs, Inliner& inliner, Effort& effort)
+      : module_(module),
+        setSomewhere_(written),
+        stubs_(stubs),
+        inliner_(inliner),
+        effort_(effort) {}
 
   /// Fails with Usage when there are more shapes than the method takes tensors.
   [[nodiscard]] Result<Model> walk(const torch::jit::Method& method,
@@ -36,14 +41,16 @@ class MethodWalk {
  private:
   /// What holds at a place.
   struct Context {
-    std::string path;          ///< of the blocks around it: "/If.0/else"
+    std::string path;    ///< of the blocks around it: "/If.0/else"
+    std::string module;  ///< that calls the fork around it, and its class
+    std::string moduleType;
     bool conditional = false;  ///< shown to people: in a branch
     bool inLoop = false;
     bool certain = true;  ///< surely runs, and once: what it changes stays known
     bool dead = false;    ///< in a branch that is not taken: it changes nothing
   };
 
-  [[nodiscard]] Result<void> bindInputs(torch::jit::Graph& graph,
+  [[nodiscard]] Result<void> bindInputs(torch::jit::Graph& graph, const c10::FunctionSchema& schema,
                                         const std::vector<InputShape>& shapes);
   void walkBlock(const torch::jit::Block& block, const Context& context);
   void walkNode(const torch::jit::Node& node, const Context& context);
@@ -74,6 +81,7 @@ class MethodWalk {
   const torch::jit::Module& module_;
   const std::set<std::string>& setSomewhere_;
   const StubRegistry& stubs_;
+  Inliner& inliner_;
   Effort& effort_;
   Environment known_;
   Model model_;

@@ -10,14 +10,16 @@
 namespace neuroncheck::torchscript {
 namespace {
 
+namespace jit = torch::jit;
+
 /// Frames of one source range, innermost first. A traced node carries its whole stack as text.
-std::vector<SourcePlace> framesOf(const torch::jit::SourceRange& range) {
+std::vector<SourcePlace> framesOf(const jit::SourceRange& range) {
   std::vector<SourcePlace> out;
   if (!range.source()) {
     return out;
   }
   const auto original = range.findSourceRangeThatGenerated();
-  const torch::jit::SourceRange& shown = original ? *original : range;
+  const jit::SourceRange& shown = original ? *original : range;
   // The tracer keeps the whole stack as the text of its source, beside file and line of the top.
   static const std::regex frame(R"((?:^|\n)([^\s(]+)\((\d{1,9})\): )");
   const std::string text = shown.source() ? shown.text().str() : std::string();
@@ -52,26 +54,21 @@ std::string unmangled(const std::string& name) {
 
 }  // namespace
 
-Places placesOf(const torch::jit::Node& node) {
+Places placesOf(const jit::Node& node, const Inliner& inliner) {
   Places places;
   std::vector<SourcePlace> frames = framesOf(node.sourceRange());
-  if (const auto& stack = node.callstack()) {
-    const auto entries = (*stack)->vec();
-    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-      append(frames, framesOf(std::get<1>(*entry)));
-    }
-    for (const auto& entry : entries) {
-      const auto& instance = std::get<2>(entry);
-      if (!instance) {
-        continue;
-      }
-      const std::string name = instance->instance_name();
-      if (!name.empty() && name != "SELF" && name != "INSTANCE_NAME_UNKNOWN") {
-        places.module += places.module.empty() ? name : "." + name;
-      }
-      if (const auto type = instance->class_type(); type && type->name()) {
-        places.moduleType = unmangled(type->name()->qualifiedName());
-      }
+  std::vector<jit::InlinedCallStackPtr> entries;  // outermost first
+  for (auto entry = node.callstack(); entry; entry = (*entry)->callee()) {
+    entries.push_back(*entry);
+  }
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    append(frames, framesOf((*entry)->source_range()));
+  }
+  for (const jit::InlinedCallStackPtr& entry : entries) {
+    if (const Inliner::Instance* instance = inliner.instanceOf(*entry)) {
+      const bool nested = !places.module.empty() && !instance->path.empty();
+      places.module += (nested ? "." : "") + instance->path;
+      places.moduleType = unmangled(instance->type->name()->qualifiedName());
     }
   }
   for (const SourcePlace& frame : frames) {

@@ -113,10 +113,11 @@ Result<Inventory> readTorchScript(const ReadOptions& options) {
     return inputError("the module has no method that could take --input-shape");
   }
   const std::set<std::string> written = writtenAttributes(loaded.module);
+  Inliner inliner;
   Effort effort{.deadline = std::chrono::steady_clock::now() + kShapeTime};
   for (const torch::jit::Method& method : methods) {
     const bool shaped = method.name() == "forward" || methods.size() == 1;
-    MethodWalk walk(loaded.module, written, stubs, effort);
+    MethodWalk walk(loaded.module, written, stubs, inliner, effort);
     NEURONCHECK_TRY(Model model,
                     walk.walk(method, shaped ? options.inputs : std::vector<InputShape>{}));
     addState(model, loaded.module);

@@ -274,3 +274,66 @@ class Hidden(nn.Module):
     @torch.jit.export
     def made(self, n: int) -> torch.Tensor:
         return torch.tensor([n, 2])
+
+
+class Defaults(nn.Module):
+    """arguments that are no tensors, all with defaults that decide shapes"""
+
+    def forward(
+        self,
+        x: torch.Tensor,
+        times: int = 2,
+        scale: float = 0.5,
+        flat: bool = True,
+        how: str = "mean",
+        mask: Optional[torch.Tensor] = None,
+        size: Tuple[int, int] = (4, 4),
+    ) -> torch.Tensor:
+        y = x.repeat(times, 1).view(size) * scale
+        if mask is not None:
+            y = y.unsqueeze(0) + mask
+        if flat:
+            y = y.reshape(-1)
+        if how == "sum":
+            return y.sum()
+        return torch.neg(y)
+
+
+class Cell(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+        self.gate = nn.Sequential(nn.Linear(4, 4), nn.Sigmoid())
+
+    def part(self, x: torch.Tensor) -> torch.Tensor:
+        return self.gate(x)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        future = torch.jit.fork(self.part, x)
+        return self.lin(x) * torch.jit.wait(future)
+
+
+class Nested(nn.Module):
+    """module paths through lists, dictionaries and sequences of modules, and through forks"""
+
+    def __init__(self):
+        super().__init__()
+        self.cells = nn.ModuleList([Cell(), Cell()])
+        self.heads = nn.ModuleDict({"a": nn.Linear(4, 4), "b": nn.Sequential(nn.ReLU(), nn.Linear(4, 4))})
+        rows = [nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)]) for _ in range(2)]
+        self.grid = nn.ModuleList(rows)
+        self.tail = nn.Sequential(nn.Sequential(nn.Linear(4, 4), nn.Tanh()), nn.Linear(4, 2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for cell in self.cells:
+            x = cell(x)
+        for head in self.heads.values():
+            x = x + head(x)
+        for row in self.grid:
+            for linear in row:
+                x = linear(x)
+        part = torch.jit.fork(self.cells[1].part, x)
+        tail = torch.jit.fork(self.tail, x)
+        if bool(x.sum() > 0):
+            x = self.cells[0].gate[0](x)
+        return torch.jit.wait(tail).sum() + torch.jit.wait(part) + self.heads["a"](x)
