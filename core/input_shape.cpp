@@ -49,7 +49,7 @@ Result<InputShape> InputShape::parse(std::string_view text) {
   if (!good) {
     return fail(ErrorCode::Usage,
                 fmt::format("--input-shape '{}': sizes joined by x and, if it is not float32, a "
-                            "dtype: 1x3x224x224 or 1x128:int64",
+                            "dtype: 1x3x224x224, 1x128:int64, or :int64 for no dimension",
                             text));
   }
   return shape;

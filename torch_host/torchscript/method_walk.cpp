@@ -4,7 +4,6 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/empty_strided.h>
 #include <c10/core/ScalarType.h>
-#include <c10/util/strides.h>
 
 #include <algorithm>
 #include <optional>
@@ -117,7 +116,7 @@ Result<Model> MethodWalk::walk(const jit::Method& method, const std::vector<Inpu
   model_.shapes = shapes.empty() ? ShapeOrigin::Unknown : ShapeOrigin::Propagated;
   const std::shared_ptr<jit::Graph> graph = method.graph()->copy();
   inliner_.inlineCalls(*graph);
-  NEURONCHECK_TRY_VOID(bindInputs(*graph, shapes));
+  NEURONCHECK_TRY_VOID(bindInputs(*graph, method.function().getSchema(), shapes));
   walkBlock(*graph->block(), {});
   if (effort_.spent) {
     model_.notes.emplace_back(
@@ -128,42 +127,6 @@ Result<Model> MethodWalk::walk(const jit::Method& method, const std::vector<Inpu
   }
   model_.operatorFree = !judgeable_ && model_.name != "forward";
   return std::move(model_);
-}
-
-Result<void> MethodWalk::bindInputs(jit::Graph& graph, const std::vector<InputShape>& shapes) {
-  const auto inputs = graph.inputs();
-  known_.set(inputs.front(), module_._ivalue());
-  std::size_t given = 0;
-  std::vector<std::string> names;
-  for (const jit::Value* input : inputs.slice(1)) {
-    const bool tensor = input->type()->kind() == c10::TypeKind::TensorType;
-    const std::string name = input->debugNameBase();
-    if (tensor) {
-      names.push_back(name);
-    }
-    if (tensor && given < shapes.size()) {
-      const InputShape& shape = shapes[given++];
-      const auto type =
-          c10::getStringToDtypeMap().find(std::string(neuroncheck::name(shape.dtype)));
-      known_.set(input, at::empty_strided(shape.sizes, c10::contiguous_strides(shape.sizes),
-                                          at::TensorOptions(c10::kMeta).dtype(type->second)));
-    }
-    model_.inputs.push_back({.name = name,
-                             .kind = "USER_INPUT",
-                             .target = {},
-                             .persistent = std::nullopt,
-                             .value = argumentOf(*input, input->type())});
-  }
-  if (shapes.size() > names.size()) {
-    return fail(ErrorCode::Usage,
-                fmt::format("{} takes {} tensors ({}), but {} input shapes are given; lists, "
-                            "dictionaries and optional tensors cannot be given",
-                            model_.name, names.size(), fmt::join(names, ", "), shapes.size()));
-  }
-  if (!shapes.empty() && shapes.size() < names.size()) {
-    model_.notes.push_back(fmt::format("no shape is given for {}", names[shapes.size()]));
-  }
-  return {};
 }
 
 void MethodWalk::walkBlock(const jit::Block& block, const Context& context) {
