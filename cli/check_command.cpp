@@ -56,10 +56,6 @@ Result<int> check(const CommandLine& line) {
     return fail(ErrorCode::Usage, "no model is given: nothing was checked");
   }
   NEURONCHECK_TRY_VOID(keepInputs(options));
-  if (options.trace && options.mode.value_or("eager") != "eager") {
-    return fail(ErrorCode::Usage,
-                "--trace shows what eager mode dispatches: it says nothing of --mode compile");
-  }
   NEURONCHECK_TRY(const std::set<std::string> failOn,
                   parseFailOn(options.failOn.value_or(std::string(kDefaultFailOn))));
   NEURONCHECK_TRY(const auto reporter, reporterOf(options));
@@ -109,14 +105,24 @@ void addWeightsFlag(CLI::App& app, Options& options) {
 }
 
 void addScriptFlags(CLI::App& app, Options& options) {
-  app.add_option("--input-shape", options.inputShapes,
-                 "TorchScript: shape of the next tensor that forward takes, to know shapes within: "
-                 "1x3x224x224, or 1x128:int64 (repeat it for each)")
+  app.add_option(
+         "--input-shape", options.inputShapes,
+         "TorchScript: sizes and dtype of the next tensor that forward takes, to know shapes "
+         "within; repeat it for each, in order. 1x3x224x224 is float32, 1x128:int64 another "
+         "dtype by torch's name, :int64 a tensor of no dimension")
       ->allow_extra_args(false);
   app.add_option("--load-library", options.libraries,
                  "TorchScript: a library that registers the model's custom operators; it is loaded "
                  "and runs")
       ->allow_extra_args(false);
+}
+
+void addTraceFlag(CLI::App& app, Options& options) {
+  app.add_flag(
+      "--trace", options.trace,
+      "dispatch each distinct operator call on a recording backend that registers what the "
+      "release does, to see exactly what the device is asked for (needs "
+      "neuron-check-torch; eager mode)");
 }
 
 void addDatabaseFlag(CLI::App& app, Options& options) {
@@ -146,11 +152,7 @@ void addCheckCommand(CLI::App& app, CommandLine& line) {
                  "look at operators matching this wildcard only, e.g. 'aten::*conv*'");
   addWeightsFlag(app, options);
   addScriptFlags(app, options);
-  app.add_flag(
-      "--trace", options.trace,
-      "dispatch each distinct operator call on a recording backend that registers what the "
-      "release does, to see exactly what the device is asked for (needs "
-      "neuron-check-torch; eager mode)");
+  addTraceFlag(app, options);
   app.add_option("--run-file", options.runFile,
                  "also keep the run in this file, for `neuron-check report`");
   addOutputFlags(app, options, "terminal, json, jsonl or md (default: terminal)");

@@ -36,6 +36,7 @@ void addTargetFlags(CLI::App& app, Options& options);
 void addOutputFlags(CLI::App& app, Options& options, const std::string& formats);
 void addWeightsFlag(CLI::App& app, Options& options);
 void addScriptFlags(CLI::App& app, Options& options);
+void addTraceFlag(CLI::App& app, Options& options);
 void addDatabaseFlag(CLI::App& app, Options& options);
 
 /// The reporter that --format, --color, -v and -q ask for.

@@ -51,6 +51,22 @@ Result<std::vector<ModelDiff>> pairUp(const InputResult& before, const InputResu
   return diffs;
 }
 
+// A diff prints no notes: what a flag could not do must not pass unseen.
+Result<void> checkFlagsUsed(const Options& options, const InputResult& input) {
+  const char* flag = !options.inputShapes.empty() ? "--input-shape"
+                     : !options.libraries.empty() ? "--load-library"
+                     : options.trace              ? "--trace"
+                                                  : nullptr;
+  for (const Model& model : input.inventory.models) {
+    if (flag != nullptr && model.approximate) {
+      return inputError(fmt::format(
+          "{}: {} needs the file as libtorch reads it; {}", input.inventory.path, flag,
+          model.notes.empty() ? "only names of operators are known" : model.notes.front()));
+    }
+  }
+  return {};
+}
+
 Result<int> diff(Options& options) {
   NEURONCHECK_TRY(const opdb::Database database, openDatabase(options));
   NEURONCHECK_TRY(const RunRecord record, runCheck(options, database, {}));
@@ -58,6 +74,7 @@ Result<int> diff(Options& options) {
     if (input.error) {
       return tl::unexpected(*input.error);
     }
+    NEURONCHECK_TRY_VOID(checkFlagsUsed(options, input));
   }
   NEURONCHECK_TRY(const std::vector<ModelDiff> diffs, pairUp(record.inputs[0], record.inputs[1]));
   NEURONCHECK_TRY_VOID(writeOutput(options.output, [&](std::ostream& out) {
@@ -78,11 +95,15 @@ void addDiffCommand(CLI::App& app, CommandLine& line) {
       "diff",
       "what changed between two models: operators gained, lost or changed, claims, findings");
   Options& options = line.options;
-  command->add_option("models", options.inputs, "two exported programs, before and after")
+  command
+      ->add_option("models", options.inputs,
+                   "two exported programs or TorchScript modules, before and after")
       ->required()
       ->expected(2);
   addTargetFlags(*command, options);
   addDatabaseFlag(*command, options);
+  addScriptFlags(*command, options);
+  addTraceFlag(*command, options);
   addOutputFlags(*command, options, "terminal, json or md (default: terminal)");
   command->footer("Exit code 0 when nothing differs, 1 when something does.");
   command->callback([&line]() {

@@ -102,8 +102,9 @@ Result<void> checkScriptFlags(const Options& options, const std::vector<InputRes
   if (options.inputShapes.empty() && options.libraries.empty()) {
     return {};
   }
+  // What could not be read has an error of its own, and may have been the file that was meant.
   const bool any = std::ranges::any_of(inputs, [](const InputResult& input) {
-    return input.inventory.kind == FileKind::TorchScript;
+    return input.error || input.inventory.kind == FileKind::TorchScript;
   });
   if (any) {
     return {};
@@ -139,6 +140,10 @@ InputResult scanInput(const std::string& path, const ScanContext& context) {
 Result<RunRecord> runCheck(const Options& options, const opdb::Database& database,
                            std::vector<std::string> command) {
   NEURONCHECK_TRY(const Target wanted, targetOf(options));
+  if (options.trace && wanted.mode != ExecutionMode::Eager) {
+    return fail(ErrorCode::Usage,
+                "--trace shows what eager mode dispatches: it says nothing of --mode compile");
+  }
   RunRecord record;
   NEURONCHECK_TRY(record.target, opdb::resolveTarget(database, wanted));
   record.tool = toolName();

@@ -34,7 +34,8 @@ struct ScanContext {
 /// holds in the inventory; with `weightsOnly` it is a model without operators instead.
 [[nodiscard]] InputResult scanInput(const std::string& path, const ScanContext& context);
 
-/// Usage error when --input-shape or --load-library was given and no input can take it.
+/// Usage error when --input-shape or --load-library was given and all inputs were read, none of
+/// which can take it.
 [[nodiscard]] Result<void> checkScriptFlags(const Options& options,
                                             const std::vector<InputResult>& inputs);
 

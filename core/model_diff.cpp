@@ -79,6 +79,11 @@ OpDelta deltaOf(const std::string& op, const Usage& before, const Usage& after) 
           .claimAfter = after.worst};
 }
 
+/// TorchScript files do not say which torch wrote them.
+std::string producerOf(const Model& model) {
+  return "torch" + (model.torchVersion.empty() ? std::string() : " " + model.torchVersion);
+}
+
 }  // namespace
 
 std::string caseText(const OpUse& use) {
@@ -101,8 +106,8 @@ bool ModelDiff::same() const {
 ModelDiff diffModels(const Model& before, const ModelAssessment& judgedBefore, const Model& after,
                      const ModelAssessment& judgedAfter) {
   ModelDiff diff;
-  diff.producerBefore = fmt::format("torch {}", before.torchVersion);
-  diff.producerAfter = fmt::format("torch {}", after.torchVersion);
+  diff.producerBefore = producerOf(before);
+  diff.producerAfter = producerOf(after);
   diff.dialectBefore = before.dialect;
   diff.dialectAfter = after.dialect;
   diff.verdictBefore = judgedBefore.verdict;
