@@ -11,6 +11,8 @@
 #include "scanner/archive/byte_source.h"
 #include "scanner/archive/printable.h"
 #include "scanner/checkpoint/describe.h"
+#include "scanner/checkpoint/hf_config.h"
+#include "scanner/checkpoint/hf_export.h"
 #include "scanner/checkpoint/hf_folder.h"
 #include "scanner/checkpoint/record_pickles.h"
 #include "scanner/checkpoint/safetensors.h"
@@ -82,6 +84,11 @@ Scanned withCheckpoint(const std::string& path, std::uint64_t size,
     // Telling the file apart counted its storages; now the tensors are known.
     described.detail = fmt::format("{} of {}, no program", described.detail.substr(0, of),
                                    counted(checkpoint->tensors.size(), "tensor", "tensors"));
+  }
+  if (identification.kind == FileKind::HfFolder) {
+    if (const auto config = readHfConfig(path)) {
+      described.remedy = exportLines(path, *config);
+    }
   }
   if (const std::string holds = describe(*checkpoint); !holds.empty()) {
     described.detail += "\n" + holds;

@@ -32,7 +32,7 @@ std::string_view remedyFromSafetensors() {
 std::string_view remedyFromPretrained() {
   return "Load the folder and export the model, with `kwargs` a dictionary of example inputs:\n"
          "  model = transformers.AutoModel.from_pretrained(folder).eval()\n"
-         "  program = torch.export.export(model, (), kwargs)\n"
+         "  program = torch.export.export(model, (), kwargs, strict=False)\n"
          "  torch.export.save(program, \"model.pt2\")";
 }
 
