@@ -77,6 +77,7 @@ def scripted_cases(load_source):
         "ts_hidden": source.Hidden(),
         "ts_defaults": source.Defaults(),
         "ts_nested": source.Nested(),
+        "ts_doubling": source.Doubling(),
     }.items():
         torch.manual_seed(0)
         torch.jit.save(torch.jit.script(module.eval()), stem + ".pt")

@@ -80,7 +80,11 @@ void closeOthers(int pipe, const std::vector<int>& keep) {
   const auto cpu = static_cast<rlim_t>(bounds.cpu.count());
   const rlimit time{.rlim_cur = cpu, .rlim_max = cpu + 1};
   ::setrlimit(RLIMIT_CPU, &time);
-  limit(RLIMIT_AS, mappedBytes() + bounds.memory);
+  const rlim_t mapped = mappedBytes();
+  const rlimit memory{
+      .rlim_cur = mapped + (bounds.memoryAtFirst == 0 ? bounds.memory : bounds.memoryAtFirst),
+      .rlim_max = mapped + std::max(bounds.memory, bounds.memoryAtFirst)};
+  ::setrlimit(RLIMIT_AS, &memory);
   // Standard error may be a file: what libraries print there is kept, up to here.
   limit(RLIMIT_FSIZE, kMostErrorText);
   std::signal(SIGXFSZ, SIG_IGN);
@@ -130,18 +134,43 @@ std::string endingOf(int status, const Bounds& bounds) {
   return worker::describeExit(status);
 }
 
-/// Takes one message; false when no more are wanted.
-using Receive = std::function<bool(std::string)>;
+/// The child's side of TakeMemory: a message without content, which the parent answers by raising
+/// the limit. Without an answer the work goes on with what it has.
+void takeMemory(const Send& send) {
+  constexpr int kMostWaits = 5000;
+  if (!send("")) {
+    return;
+  }
+  for (int i = 0; i < kMostWaits; ++i) {
+    rlimit now{};
+    if (::getrlimit(RLIMIT_AS, &now) == 0 && now.rlim_cur == now.rlim_max) {
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+/// The parent's side.
+void giveMemory(pid_t child) {
+  rlimit now{};
+  if (::prlimit(child, RLIMIT_AS, nullptr, &now) == 0) {
+    now.rlim_cur = now.rlim_max;
+    ::prlimit(child, RLIMIT_AS, &now, nullptr);
+  }
+}
+
+/// Takes one message of the child; false when no more are wanted.
+using Receive = std::function<bool(pid_t child, std::string)>;
 
 /// Reads messages until the child closes its output. True when it was late.
-bool receiveAll(int pipe, const Receive& received, const Bounds& bounds) {
+bool receiveAll(int pipe, pid_t child, const Receive& received, const Bounds& bounds) {
   while (true) {
     const auto deadline = worker::Clock::now() + bounds.wall;
     auto frame = worker::readFrame(pipe, deadline, kMaxOutput);
     if (!frame || !*frame) {
       return worker::Clock::now() >= deadline;
     }
-    if (!received(**std::move(frame))) {
+    if (!received(child, **std::move(frame))) {
       return false;
     }
   }
@@ -166,7 +195,7 @@ Isolated runInChild(const std::function<void(const Send&)>& work, const Receive&
   }
   ::close(pipe[1]);
   if (child > 0) {
-    const bool late = receiveAll(pipe[0], received, bounds);
+    const bool late = receiveAll(pipe[0], child, received, bounds);
     const int status = reap(child, late);
     if (late) {
       result.ending = fmt::format("no answer in {} s", bounds.wall.count());
@@ -192,21 +221,27 @@ Isolated runIsolated(const std::function<void(const Send&)>& work,
                      const std::function<void(std::string)>& received, const Bounds& bounds) {
   return runInChild(
       work,
-      [&received](std::string message) {
+      [&received](pid_t, std::string message) {
         received(std::move(message));
         return true;
       },
       bounds);
 }
 
-Isolated runIsolated(const std::function<std::string()>& work, const Bounds& bounds) {
+Isolated runIsolated(const std::function<std::string(const TakeMemory&)>& work,
+                     const Bounds& bounds) {
   std::optional<std::string> output;
-  Isolated result = runInChild([&work](const Send& send) { send(work()); },
-                               [&output](std::string message) {
-                                 output = std::move(message);
-                                 return false;
-                               },
-                               bounds);
+  Isolated result =
+      runInChild([&work](const Send& send) { send(work([&send]() { takeMemory(send); })); },
+                 [&output](pid_t child, std::string message) {
+                   if (message.empty()) {
+                     giveMemory(child);
+                     return true;
+                   }
+                   output = std::move(message);
+                   return false;
+                 },
+                 bounds);
   result.output = std::move(output);
   if (result.output) {
     result.ending.clear();
@@ -214,6 +249,10 @@ Isolated runIsolated(const std::function<std::string()>& work, const Bounds& bou
     result.ending = worker::describeExit(0);
   }
   return result;
+}
+
+Isolated runIsolated(const std::function<std::string()>& work, const Bounds& bounds) {
+  return runIsolated([&work](const TakeMemory&) { return work(); }, bounds);
 }
 
 }  // namespace neuroncheck::sandbox

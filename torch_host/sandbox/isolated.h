@@ -18,6 +18,8 @@ struct Bounds {
   std::chrono::seconds cpu{60};
   std::chrono::seconds wall{120};  ///< until its output, or from one message to the next
   std::uint64_t memory = std::uint64_t{4} << 30;  ///< address space beyond what is mapped already
+  /// What it has of that until it asks for all (TakeMemory); 0 means all from the start.
+  std::uint64_t memoryAtFirst = 0;
   bool allowExecutableMemory = false;
   std::vector<int> keepOpen{};  ///< descriptors the work reads from
 };
@@ -35,6 +37,14 @@ struct Isolated {
 /// Runs `work` in a forked child of this process, sandboxed and bounded, and returns what it
 /// returned. The caller must be single-threaded. An exception that leaves the work ends the child.
 [[nodiscard]] Isolated runIsolated(const std::function<std::string()>& work, const Bounds& bounds);
+
+/// Asks the parent for the rest of bounds.memory, and waits for it. The child cannot take it
+/// itself: code it was made to run stays within bounds.memoryAtFirst.
+using TakeMemory = std::function<void()>;
+
+/// The same for work in two parts, of which the first is not to be trusted with all the memory.
+[[nodiscard]] Isolated runIsolated(const std::function<std::string(const TakeMemory&)>& work,
+                                   const Bounds& bounds);
 
 /// Hands one message to the parent; false when the parent is gone.
 using Send = std::function<bool(std::string_view)>;

@@ -183,6 +183,25 @@ class ZeroCopies {
   std::int64_t left_;
 };
 
+/// Whether a builtin on texts and lists may make something that large memory goes into: a loop that
+/// is followed could double it at each trip.
+bool growsTooFar(const std::string& name, const std::vector<c10::IValue>& inputs) {
+  constexpr std::size_t kMostItems = std::size_t{1} << 20;
+  constexpr auto kRepeat = std::to_array<std::string_view>(
+      {"aten::mul", "aten::ljust", "aten::rjust", "aten::center", "aten::zfill"});
+  std::size_t items = 0;
+  std::int64_t factor = 0;
+  for (const c10::IValue& input : inputs) {
+    items = std::max(items, input.isList()     ? input.toListRef().size()
+                            : input.isString() ? input.toStringRef().size()
+                                               : 0);
+    factor = std::max(factor, input.isInt() ? input.toInt() : 0);
+  }
+  const bool repeats = std::ranges::find(kRepeat, name) != kRepeat.end();
+  return items > kMostItems ||
+         (items > 0 && repeats && factor > static_cast<std::int64_t>(kMostItems));
+}
+
 std::vector<c10::IValue> results(Stack& stack, std::size_t count) {
   return {stack.end() - static_cast<std::ptrdiff_t>(std::min(count, stack.size())), stack.end()};
 }
@@ -268,7 +287,7 @@ std::optional<std::vector<c10::IValue>> evaluate(const torch::jit::Node& node,
       schema == nullptr
           ? std::nullopt
           : c10::Dispatcher::singleton().findSchema({schema->name(), schema->overload_name()});
-  if (op && readsValues(*op)) {
+  if ((op && readsValues(*op)) || (!op && growsTooFar(name, inputs))) {
     return std::nullopt;
   }
   try {

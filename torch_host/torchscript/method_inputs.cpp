@@ -27,8 +27,9 @@ Result<at::Tensor> tensorOf(const InputShape& shape) {
   } catch (const c10::Error&) {
     // quantised types, which have more to them than a dtype
   }
-  return fail(ErrorCode::Usage,
-              fmt::format("--input-shape {}: no tensor can be made of that dtype alone", shape.str()));
+  return fail(
+      ErrorCode::Usage,
+      fmt::format("--input-shape {}: no tensor can be made of that dtype alone", shape.str()));
 }
 
 /// "scale=0.5", at most some letters of it.

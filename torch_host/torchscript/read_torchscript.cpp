@@ -106,6 +106,9 @@ void noteKernels(Model& model, const StubRegistry& stubs) {
 Result<Inventory> readTorchScript(const ReadOptions& options) {
   StubRegistry stubs(options.customCalls);
   NEURONCHECK_TRY(const Loaded loaded, loadModule(options.file, options.size, stubs));
+  if (options.loaded) {
+    options.loaded();
+  }
   Inventory inventory;
   inventory.kind = FileKind::TorchScript;
   const auto methods = loaded.module.get_methods();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct ReadOptions {
   std::uint64_t size = 0;             ///< its size in bytes
   std::vector<InputShape> inputs;     ///< of `forward` (or of the only method), tensors in order
   std::vector<CallSite> customCalls;  ///< calls of operators that may need a stub
+  std::function<void()> loaded;       ///< called once no code of the file runs any more
 };
 
 /// Loads a TorchScript archive with libtorch (parameters on the meta device where that works) and

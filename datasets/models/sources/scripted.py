@@ -337,3 +337,16 @@ class Nested(nn.Module):
         if bool(x.sum() > 0):
             x = self.cells[0].gate[0](x)
         return torch.jit.wait(tail).sum() + torch.jit.wait(part) + self.heads["a"](x)
+
+
+class Doubling(nn.Module):
+    """loops that make lists and texts of 2 to the power of 60 items, and a list of a billion"""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        items = [1]
+        text = "ab"
+        for _ in range(60):
+            items = items + items
+            text = text + text
+        zeros = [0] * 1000000000
+        return torch.relu(x) + (len(items) + len(text) + len(zeros))

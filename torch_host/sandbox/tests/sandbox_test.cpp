@@ -302,6 +302,32 @@ TEST(Sandbox, MessagesComeBeforeTheEnd) {
   EXPECT_EQ(late.ending, "no answer in 1 s");
 }
 
+TEST(Sandbox, MemoryIsGivenWhenItIsAskedForOnly) {
+  const auto canHave = [](std::size_t megabytes) {
+    try {
+      const std::vector<char> memory(megabytes << 20, 'x');
+      return memory.back() == 'x';
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  };
+  const Bounds bounds{.memory = std::uint64_t{512} << 20,
+                      .memoryAtFirst = std::uint64_t{128} << 20};
+  const Isolated isolated = runIsolated(
+      [&](const TakeMemory& takeMemory) {
+        std::string out = canHave(64) && !canHave(256) ? "little, " : "wrong at first, ";
+        // Nor can it take more by itself.
+        rlimit wanted{};
+        ::getrlimit(RLIMIT_AS, &wanted);
+        wanted.rlim_cur = wanted.rlim_max;
+        out += ::setrlimit(RLIMIT_AS, &wanted) != 0 ? "no more by itself, " : "more by itself, ";
+        takeMemory();
+        return out + (canHave(256) && !canHave(1024) ? "then all" : "wrong then");
+      },
+      bounds);
+  EXPECT_EQ(isolated.output.value_or(isolated.ending), "little, no more by itself, then all");
+}
+
 TEST(Sandbox, AWarningToAFileIsNoReasonToDie) {
   // A file of our own in place of standard error, as neuron-check gives its workers.
   std::FILE* file = std::tmpfile();
