@@ -258,7 +258,8 @@ Result<std::shared_ptr<const ByteSource>> ZipArchive::open(std::size_t index,
   const auto readable = checkReadable(entry);
   const auto offset = readable ? dataOffset(entry) : tl::unexpected(readable.error());
   if (!offset) {
-    return tl::unexpected(inRecord(offset.error(), entry));
+    return namingRecord(Result<std::shared_ptr<const ByteSource>>(tl::unexpected(offset.error())),
+                        entry);
   }
   return std::shared_ptr<const ByteSource>(partOf(source_, *offset, entry.size));
 }
