@@ -61,6 +61,13 @@ Opened openContent(FileContent content, const std::string& path, const OpenOptio
 
 }  // namespace
 
+Opened within(Opened file, const std::string& layer) {
+  if (!file) {
+    return tl::unexpected(std::move(file).error().within(layer));
+  }
+  return file;
+}
+
 Result<void> checkUnique(std::span<const std::string> names) {
   std::unordered_set<std::string_view> seen;
   seen.reserve(names.size());
@@ -81,7 +88,7 @@ Opened openTensorFile(const std::string& path, const OpenOptions& options) {
     NEURONCHECK_TRY(FileContent content, FileContent::open(path));
     return openContent(std::move(content), path, options);
   };
-  return body().map_error([&](Error error) { return std::move(error).within(path); });
+  return within(body(), path);
 }
 
 Opened openTensorBytes(std::span<const std::byte> bytes, const OpenOptions& options) {

@@ -122,7 +122,7 @@ Result<std::unique_ptr<TensorFile>> openRawRecords(const std::string& path,
     NEURONCHECK_TRY(FileContent content, FileContent::open(path));
     return openRaw(std::move(content), std::move(records));
   };
-  return body().map_error([&](Error error) { return std::move(error).within(path); });
+  return within(body(), path);
 }
 
 }  // namespace neuroncheck::tensor_io

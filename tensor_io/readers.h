@@ -26,6 +26,9 @@ using Opened = Result<std::unique_ptr<TensorFile>>;
 /// The index of a folder if it has one, else all its *.safetensors files by name.
 [[nodiscard]] Opened openFolder(const std::string& path, const OpenOptions& options);
 
+/// Adds a layer of context to a failure.
+[[nodiscard]] Opened within(Opened file, const std::string& layer);
+
 /// Fails with Input, naming it, when a name occurs twice.
 [[nodiscard]] Result<void> checkUnique(std::span<const std::string> names);
 

@@ -116,9 +116,7 @@ Opened openFolder(const std::string& path, const OpenOptions& options) {
   std::error_code error;
   if (fs::is_regular_file(folder / kIndex, error)) {
     NEURONCHECK_TRY(const FileContent index, FileContent::open((folder / kIndex).string()));
-    return openIndex(index, (folder / kIndex).string(), options).map_error([](Error failure) {
-      return std::move(failure).within(std::string(kIndex));
-    });
+    return within(openIndex(index, (folder / kIndex).string(), options), std::string(kIndex));
   }
   std::vector<std::string> names;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
