@@ -48,7 +48,10 @@ enum class Quantity : std::uint8_t {
   CpuSameDType,     ///< what the CPU returns in the output's dtype; evidence, never a yardstick
   Emulated,         ///< inputs -> fp32 operator -> rounded to the output's dtype
   HypothesisValue,  ///< H of another arithmetic; which one is Request::hypothesis
-  HypothesisBound,  ///< largest |value before output rounding - HypothesisValue| it allows
+  /// Largest |value before output rounding - HypothesisValue| it allows: for coarse accumulators
+  /// 4 u sqrt(sum of the squares of what is rounded), four deviations, not a worst case. Errors far
+  /// smaller than it are no evidence for the hypothesis.
+  HypothesisBound,
 };
 
 struct Request {

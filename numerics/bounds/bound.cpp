@@ -48,6 +48,12 @@ Bounder::Bounder(const BoundModel& model) {
   if (model.exactInAccumulator) {
     return;
   }
+  // Products, quotients and exponentials on the way may be subnormal numbers of the accumulator;
+  // sums of such are exact.
+  const double etaAcc =
+      model.arithmetic.flushesSubnormals ? acc.minNormal() : acc.minSubnormal() / 2;
+  expected_.constant += model.coefficient * etaAcc;
+  maximal_.constant += 2 * model.coefficient * etaAcc;
   if (model.opClass == OpClass::Elementary) {
     expected_.binade = model.coefficient * 2 * uAcc * truthError;
     // Table-driven engines are within two steps of a narrow format, not within one rounding.
@@ -62,7 +68,8 @@ Bounder::Bounder(const BoundModel& model) {
     const double worst = 2 * uAcc * k;  // a truncating accumulator errs by up to 2u each time
     expected_.magnitude += model.lambda * std::sqrt(k) * uAcc * truthError;
     maximal_.magnitude += worst / (1 - std::min(worst, 0.5)) * (1 + uOut) * truthError;
-    maximal_.constant += k * acc.minSubnormal();
+    expected_.constant += model.lambda * std::sqrt(k) * etaAcc;
+    maximal_.constant += std::max(2 * k, model.lambda * std::sqrt(k)) * etaAcc;
   }
   // A short sum has no room between the two: the worst case is never the smaller bound.
   maximal_.magnitude = std::max(maximal_.magnitude, expected_.magnitude);

@@ -23,8 +23,9 @@ struct Arithmetic {
 /// How far a right result may lie from the truth H, by element. S is the magnitude companion of the
 /// operator: what its sums are made of before anything cancels.
 ///
-///   expected  B_exp = r u_t |H| + (c + lambda sqrt(k)) u_acc S + eta
-///   maximal   B_max = r u_t |H| + (2c + gamma_k) u_acc' S + k eta_acc,  gamma_k = k / (1 - k u)
+///   expected  B_exp = r u_t |H| + (c + lambda sqrt(k)) (u_acc S + eta_acc) + r eta_t
+///   maximal   B_max = r u_t |H| + (2c + gamma_k) u_acc' S + 2 (c + k) eta_acc + r eta_t
+///   gamma_k = k / (1 - k u);  eta: half the smallest subnormal, or the smallest normal if flushed
 ///
 /// `expected` holds for any order of a rounding-to-nearest accumulation but with a probability
 /// below 2k exp(-lambda^2/2) (Higham and Mary 2019; measured: docs/numerics.md); `maximal` for

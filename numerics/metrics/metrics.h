@@ -114,10 +114,11 @@ struct Metrics {
   std::int64_t zeroSignDiffers = 0;  ///< counted whether or not it matters
   std::int64_t signDiffers = 0;      ///< D and H of other sign, |H| > B_exp
   std::int64_t beyondMaximal = 0;    ///< finite, farther than B_max; special faults too
-  std::int64_t beyondUnstable = 0;   ///< the same with the magnitude of the unstable formula
-  std::int64_t uselessBounds = 0;    ///< B_exp > max(1/8, 2u) |H|
-  std::int64_t saturatedTruth = 0;   ///< H rounded is infinite or the largest number
-  Extreme neededRtol;  ///< largest (|D - H| - default atol) / |H|, see ToleranceNeeded
+  std::int64_t beyondUnstable =
+      0;  ///< farther than B_exp with the magnitude of the unstable formula
+  std::int64_t uselessBounds = 0;   ///< B_exp > max(1/8, 2u) |H|
+  std::int64_t saturatedTruth = 0;  ///< H rounded is infinite or the largest number
+  Extreme neededRtol;               ///< largest (|D - H| - default atol) / |H|, see ToleranceNeeded
   std::int64_t allcloseFailures = 0;
   double truthMin = std::numeric_limits<double>::infinity();
   double truthMax = -std::numeric_limits<double>::infinity();
@@ -159,7 +160,7 @@ struct MetricsBlock {
   std::span<const double> expected;  ///< B_exp
   std::span<const double> maximal;   ///< B_max
   std::span<const double> emulated;
-  std::span<const double> unstable;  ///< B_max of the unstable formula
+  std::span<const double> unstable;  ///< B_exp of the unstable formula
 };
 
 /// An additional tolerance people ask for; never part of the verdict.

@@ -6,11 +6,12 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <unordered_set>
 
 #include <fmt/format.h>
 
 #include "numerics/format/round_run.h"
+#include "numerics/verdict/error_shape.h"
+#include "numerics/verdict/result_checks.h"
 
 namespace neuroncheck::numerics {
 namespace {
@@ -59,143 +60,8 @@ std::string_view explanation(HypothesisId id) {
 namespace detail {
 namespace {
 
-/// Errors that every element of a tensor suffers alike must be seen in many of them: one wrong
-/// element is a fault, however wide the bound of a coarse arithmetic.
-constexpr double kPrevalence = 0.1;
-constexpr double kPrevalenceByChance = 0.05;
 /// A hypothesis whose bound is half as large as the values could explain anything.
 constexpr double kTellingBound = 0.5;
-
-/// All that decides about one element.
-struct Element {
-  std::int64_t index = 0;
-  double actual = 0, truth = 0, rounded = 0, expected = 0;
-  Fault fault = Fault::None;
-};
-
-/// A hypothesis that is checked element by element.
-class Check {
- public:
-  virtual ~Check() = default;
-  virtual bool explains(const Element& element) = 0;
-  /// Why it does not count although it explains every element; empty when it does.
-  virtual std::string objection() { return {}; }
-};
-
-double wrongShare(const Judgement& judgement) {
-  const Metrics& m = judgement.metrics;
-  return m.count == 0 ? 0 : static_cast<double>(m.wrong()) / static_cast<double>(m.count);
-}
-
-std::string tooRare(double share, double needed) {
-  return share >= needed ? std::string()
-                         : fmt::format(
-                               "only {:.2g} % of the elements are beyond their bound; it "
-                               "would touch {:.0f} % or more",
-                               100 * share, 100 * needed);
-}
-
-class RoundedDown final : public Check {
- public:
-  RoundedDown(const RunReader& reader, double share) : reader_(reader), share_(share) {}
-  bool explains(const Element& e) override {
-    if (e.fault != Fault::None && e.fault != Fault::BeyondExpected) {
-      return false;
-    }
-    if (!std::isfinite(e.truth) || !std::isfinite(e.actual)) {
-      return true;
-    }
-    // What the accumulation may add to the one ulp that truncation takes.
-    const double rest = e.expected - reader_.bounder().roundingAt(e.truth);
-    const double inward = std::signbit(e.truth) ? e.actual - e.truth : e.truth - e.actual;
-    return inward >= -rest && inward < ulp(reader_.format(), e.truth) + rest;
-  }
-  std::string objection() override { return tooRare(share_, kPrevalence); }
-
- private:
-  const RunReader& reader_;
-  double share_;
-};
-
-class ByChance final : public Check {
- public:
-  ByChance(const RunReader& reader, double share) : reader_(reader), share_(share) {}
-  bool explains(const Element& e) override {
-    if (e.fault == Fault::None) {
-      return true;
-    }
-    if (e.fault != Fault::BeyondExpected) {
-      return false;
-    }
-    (std::abs(e.actual) > std::abs(e.truth) ? outward_ : inward_) += 1;
-    const double rest = e.expected - reader_.bounder().roundingAt(e.truth);
-    return std::abs(e.actual - e.truth) < ulp(reader_.format(), e.truth) + rest;
-  }
-  std::string objection() override {
-    if (std::min(outward_, inward_) * 10 < outward_ + inward_) {
-      return "the elements beyond their bound lie on one side: that is not by chance";
-    }
-    return tooRare(share_, kPrevalenceByChance);
-  }
-
- private:
-  const RunReader& reader_;
-  double share_;
-  std::int64_t outward_ = 0;
-  std::int64_t inward_ = 0;
-};
-
-class FlushedOutput final : public Check {
- public:
-  explicit FlushedOutput(Format format) : least_(traits(format).minNormal()) {}
-  bool explains(const Element& e) override {
-    return e.fault == Fault::None || (e.actual == 0 && std::abs(e.truth) - e.expected < least_);
-  }
-
- private:
-  double least_;
-};
-
-class Saturated final : public Check {
- public:
-  bool explains(const Element& e) override {
-    return e.fault == Fault::None || e.fault == Fault::InfSaturated;
-  }
-};
-
-/// NaN in the row or the column of a value that is not finite in the truth.
-class Spread final : public Check {
- public:
-  explicit Spread(const std::vector<std::int64_t>& sizes) {
-    if (sizes.size() >= 2) {
-      columns_ = sizes.back();
-      matrix_ = columns_ * sizes[sizes.size() - 2];
-    }
-  }
-  [[nodiscard]] bool applies() const { return matrix_ > 0; }
-  void note(const Element& e) {
-    if (!std::isfinite(e.truth) && rowSeen_.size() + columnSeen_.size() < kMost) {
-      rowSeen_.insert(rowOf(e.index));
-      columnSeen_.insert(columnOf(e.index));
-    }
-  }
-  bool explains(const Element& e) override {
-    return e.fault == Fault::None ||
-           (e.fault == Fault::NanAppeared &&
-            (rowSeen_.contains(rowOf(e.index)) || columnSeen_.contains(columnOf(e.index))));
-  }
-
- private:
-  static constexpr std::size_t kMost = 1'000'000;
-  [[nodiscard]] std::int64_t rowOf(std::int64_t index) const { return index / columns_; }
-  [[nodiscard]] std::int64_t columnOf(std::int64_t index) const {
-    return index / matrix_ * columns_ + index % columns_;
-  }
-  std::int64_t columns_ = 1;
-  std::int64_t matrix_ = 0;
-  std::unordered_set<std::int64_t> rowSeen_, columnSeen_;
-};
-
 /// Element `i` of a run, with what the accumulator says of it.
 Element elementAt(const MetricsBlock& block, std::size_t i, const MetricsAccumulator& rules) {
   return {block.first + static_cast<std::int64_t>(i),
@@ -204,6 +70,10 @@ Element elementAt(const MetricsBlock& block, std::size_t i, const MetricsAccumul
           block.rounded[i],
           block.expected[i],
           rules.judge(block.actual[i], block.truth[i], block.rounded[i], block.expected[i])};
+}
+
+Format accumulatorOf(HypothesisId id) {
+  return id == HypothesisId::Float16Accumulation ? Format::Float16 : Format::BFloat16;
 }
 
 /// One pass over the output for one hypothesis.
@@ -232,17 +102,74 @@ class Trier {
   /// A hypothesis that follows from the result alone.
   Result<bool> fromResult(HypothesisId id, Check& check) {
     HypothesisTrial trial{id, false, 0, reader_.count(), {}};
+    for (int turn = 0; turn < check.turnsBefore(); ++turn) {
+      NEURONCHECK_TRY_VOID(forEach([&](const Element& e) { check.look(turn, e); }));
+    }
     NEURONCHECK_TRY_VOID(
         forEach([&](const Element& e) { trial.explained += check.explains(e) ? 1 : 0; }));
     return finish(std::move(trial), check.objection());
   }
 
-  /// A hypothesis whose arithmetic the reference evaluates.
-  Result<bool> fromReference(HypothesisId id) {
+  /// A hypothesis whose values the reference evaluates.
+  Result<bool> fromValues(HypothesisId id, Beyond beyond) {
+    HypothesisTrial trial{id, false, 0, reader_.count(), {}};
+    FollowsPrediction follows;
+    NEURONCHECK_TRY_VOID(forEachPredicted(id, [&](const Predicted& p) {
+      trial.explained += explains(p, p.bound) ? 1 : 0;
+      follows.add(p.actual - p.truth, p.value - p.truth, p.expected);
+    }));
+    return finish(std::move(trial), beyond == Beyond::Expected ? follows.objection() : "");
+  }
+
+  /// A hypothesis that the reference gives a room for; the best of those that stand is taken when
+  /// all were tried.
+  Result<void> fromRoom(HypothesisId id) {
     HypothesisTrial trial{id, false, 0, reader_.count(), {}};
     std::int64_t useless = 0;
+    RoundingShape shape(reader_.format(), accumulatorOf(id));
+    NEURONCHECK_TRY_VOID(forEachPredicted(id, [&](const Predicted& p) {
+      const double bound = p.bound + p.room;
+      trial.explained += explains(p, bound) ? 1 : 0;
+      useless += std::isfinite(p.value) && bound > kTellingBound * std::abs(p.value) ? 1 : 0;
+      shape.add(p.actual, p.actual - p.value, p.value,
+                std::hypot(p.room, 4 * reader_.bounder().roundingAt(p.value)));
+    }));
+    std::string objection;
+    if (!shape.leavesTrace()) {
+      objection = 2 * useless > reader_.count()
+                      ? "its bound is as large as the values: it would explain anything"
+                      : tooRare(wrongShare(judgement_), kPrevalence);
+    }
+    objection = objection.empty() ? shape.objection() : objection;
+    const bool stands = trial.explained == trial.tried && objection.empty();
+    trial.note = trial.explained == trial.tried ? std::move(objection) : std::string();
+    judgement_.trials.push_back(std::move(trial));
+    const std::pair rank(!shape.leavesTrace(), shape.misfit());
+    if (stands && (!best_ || rank < bestRank_)) {
+      best_ = judgement_.trials.size() - 1;
+      bestRank_ = rank;
+    }
+    return {};
+  }
+  void takeBestRoom() {
+    if (best_) {
+      judgement_.trials.at(*best_).explainsAll = true;
+      judgement_.hypothesis = judgement_.trials.at(*best_).id;
+    }
+  }
+
+ private:
+  /// An element beside what a hypothesis says of it.
+  struct Predicted {
+    double actual = 0, truth = 0, expected = 0, value = 0, bound = 0, room = 0;
+  };
+  [[nodiscard]] bool explains(const Predicted& p, double bound) const {
+    const double rounded = roundTo(reader_.format(), p.value);
+    return rules_.judge(p.actual, p.value, rounded, bound) == Fault::None;
+  }
+  template <typename Use>
+  Result<void> forEachPredicted(HypothesisId id, const Use& use) {
     const bool hasValue = reference_.offers({Quantity::HypothesisValue, id});
-    const bool hasBound = reference_.offers({Quantity::HypothesisBound, id});
     std::vector<double> values;
     for (std::int64_t first = 0; first < reader_.count(); first += kRun) {
       NEURONCHECK_TRY(const MetricsBlock block, reader_.read(first));
@@ -255,22 +182,13 @@ class Trier {
       for (std::size_t i = 0; i < values.size(); ++i) {
         const double h = values[i];
         const double s = magnitude.empty() ? std::abs(h) : magnitude[i];
-        const double bound = reader_.bounder().at(h, s).expected + (room.empty() ? 0 : room[i]);
-        const double rounded = roundTo(reader_.format(), h);
-        trial.explained += rules_.judge(block.actual[i], h, rounded, bound) == Fault::None ? 1 : 0;
-        useless += std::isfinite(h) && bound > kTellingBound * std::abs(h) ? 1 : 0;
+        use(Predicted{block.actual[i], block.truth[i], block.expected[i], h,
+                      reader_.bounder().at(h, s).expected, room.empty() ? 0 : room[i]});
       }
     }
-    std::string objection;
-    if (hasBound) {
-      objection = 2 * useless > reader_.count()
-                      ? "its bound is as large as the values: it would explain anything"
-                      : tooRare(wrongShare(judgement_), kPrevalence);
-    }
-    return finish(std::move(trial), std::move(objection));
+    return {};
   }
 
- private:
   bool finish(HypothesisTrial trial, std::string objection) {
     const bool all = trial.explained == trial.tried;
     trial.explainsAll = all && objection.empty();
@@ -286,56 +204,28 @@ class Trier {
   Judgement& judgement_;
   RunReader reader_;
   MetricsAccumulator rules_;
+  std::optional<std::size_t> best_;
+  std::pair<bool, double> bestRank_;
 };
-
-bool has(const Judgement& judgement, Fault fault) {
-  return judgement.metrics.faults.at(static_cast<std::size_t>(fault)) != 0;
-}
-
-/// Hypotheses the result alone can show; nullopt-like null where it cannot be this one.
-std::unique_ptr<Check> checkFor(HypothesisId id, const Judgement& judgement,
-                                const RunReader& reader, bool exact) {
-  const double share = wrongShare(judgement);
-  const bool beyond = has(judgement, Fault::BeyondExpected);
-  switch (id) {
-    case HypothesisId::RoundTowardZero:
-      return beyond && !exact ? std::make_unique<RoundedDown>(reader, share) : nullptr;
-    case HypothesisId::StochasticRounding:
-      return beyond && !exact ? std::make_unique<ByChance>(reader, share) : nullptr;
-    case HypothesisId::FlushSubnormalOutputs:
-      return beyond && judgement.metrics.actualMin <= 0 && judgement.metrics.actualMax >= 0
-                 ? std::make_unique<FlushedOutput>(reader.format())
-                 : nullptr;
-    case HypothesisId::SaturatedInfinity:
-      return has(judgement, Fault::InfSaturated) ? std::make_unique<Saturated>() : nullptr;
-    default:
-      return nullptr;
-  }
-}
-
-Result<bool> trySpread(Trier& trier, const Judgement& judgement) {
-  Spread spread(trier.reader().sizes());
-  if (!spread.applies() || !has(judgement, Fault::NanAppeared)) {
-    return false;
-  }
-  NEURONCHECK_TRY_VOID(trier.forEach([&](const Element& e) { spread.note(e); }));
-  return trier.fromResult(HypothesisId::NanSpread, spread);
-}
 
 }  // namespace
 
-Result<void> tryHypotheses(const JudgeRequest& request, Reference& reference,
-                           Judgement& judgement) {
+Result<void> tryHypotheses(const JudgeRequest& request, Reference& reference, Judgement& judgement,
+                           Beyond beyond) {
   const bool exact = request.rule.opClass == OpClass::Exact;
+  const bool within = beyond == Beyond::Expected;
   Trier trier(request, reference, judgement, policyOf(request));
   for (std::size_t i = 1; i < kHypothesisCount; ++i) {
     const auto id = static_cast<HypothesisId>(i);
     Result<bool> done = false;
-    if (reference.offers({Quantity::HypothesisValue, id}) ||
-        reference.offers({Quantity::HypothesisBound, id})) {
-      done = trier.fromReference(id);
-    } else if (id == HypothesisId::NanSpread) {
-      done = trySpread(trier, judgement);
+    if (reference.offers({Quantity::HypothesisBound, id})) {
+      if (!within) {
+        NEURONCHECK_TRY_VOID(trier.fromRoom(id));
+      }
+    } else if (reference.offers({Quantity::HypothesisValue, id})) {
+      done = trier.fromValues(id, beyond);
+    } else if (within && id != HypothesisId::RoundTowardZero) {
+      continue;
     } else if (auto check = checkFor(id, judgement, trier.reader(), exact)) {
       done = trier.fromResult(id, *check);
     }
@@ -344,6 +234,7 @@ Result<void> tryHypotheses(const JudgeRequest& request, Reference& reference,
       return {};
     }
   }
+  trier.takeBestRoom();
   return {};
 }
 

@@ -87,7 +87,7 @@ Result<MetricsBlock> RunReader::read(std::int64_t first) {
     unstable_.resize(n);
     other_.resize(n);
     NEURONCHECK_TRY_VOID(reference_.evaluate({Quantity::UnstableMagnitude, {}}, first, unstable_));
-    bounder_.run(truth_, unstable_, other_, unstable_);
+    bounder_.run(truth_, unstable_, unstable_, other_);
     block.unstable = unstable_;
   }
   return block;
