@@ -11,6 +11,11 @@ find_package(CLI11 REQUIRED) # libcli11-dev
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash) # libxxhash-dev
 find_package(simdjson REQUIRED) # libsimdjson-dev
 find_package(tomlplusplus REQUIRED) # libtomlplusplus-dev
+# Boost.Math, headers only. Debian 12's default Boost (1.74) has no Kolmogorov-Smirnov distribution.
+find_package(Boost 1.81 REQUIRED CONFIG) # libboost1.81-dev
+find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED) # librandom123-dev
+add_library(Random123::random123 INTERFACE IMPORTED)
+target_include_directories(Random123::random123 SYSTEM INTERFACE "${RANDOM123_INCLUDE_DIR}")
 
 if(BUILD_TESTING)
   find_package(GTest REQUIRED) # libgtest-dev libgmock-dev

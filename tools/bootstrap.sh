@@ -9,7 +9,7 @@
 NC_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 # What the program itself needs, and what its tests need on top. libsqlitecpp-dev and the like pull their libraries in.
-NC_BUILD_PACKAGES="g++ cmake ninja-build pkg-config libfmt-dev libexpected-dev nlohmann-json3-dev libsqlitecpp-dev libsqlite3-dev zlib1g-dev libxxhash-dev libcli11-dev libsimdjson-dev libtomlplusplus-dev libssl-dev libbackward-cpp-dev"
+NC_BUILD_PACKAGES="g++ cmake ninja-build pkg-config libfmt-dev libexpected-dev nlohmann-json3-dev libsqlitecpp-dev libsqlite3-dev zlib1g-dev libxxhash-dev libcli11-dev libsimdjson-dev libtomlplusplus-dev libssl-dev libbackward-cpp-dev libboost1.81-dev librandom123-dev"
 NC_TEST_PACKAGES="libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev python3"
 
 nc_say() { printf 'neuron-check: %s\n' "$*" >&2; }

@@ -33,6 +33,7 @@ FENCED = {
     r"Q[A-Z]\w+": {"gui"},
     r"zip\.h|zlib\.h|simdjson\.h": {"scanner"},
     r"CLI/": {"cli"},
+    r"(boost/math|Random123)/": {"numerics"},
 }
 SOURCE = {".h", ".cpp"}
 MAX_LINES = {".h": 250, ".cpp": 500, ".py": 500, ".sh": 250}
