@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <boost/math/distributions/normal.hpp>
-#include <cstring>
 #include <set>
 #include <thread>
 
@@ -90,7 +90,7 @@ RC_GTEST_PROP(Fill, ARunIsThatPartOfTheWhole, ()) {
   const auto count = *rc::gen::inRange<std::int64_t>(0, filler->count() - first + 1);
   std::vector<std::byte> part(static_cast<std::size_t>(count * item));
   RC_ASSERT(fill(*asked, first, part).has_value());
-  RC_ASSERT(std::memcmp(part.data(), whole.data() + first * item, part.size()) == 0);
+  RC_ASSERT(std::equal(part.begin(), part.end(), whole.begin() + first * item));
 }
 
 TEST(Fill, ThreadsAndTheirNumberDoNotMatter) {
@@ -99,9 +99,9 @@ TEST(Fill, ThreadsAndTheirNumberDoNotMatter) {
   const auto filler = Filler::make(asked);
   for (const std::size_t threads : {2U, 3U, 7U}) {
     std::vector<std::byte> bytes(whole.size());
+    const std::size_t share = whole.size() / 2 / threads + 1;
     {
       std::vector<std::jthread> pool;
-      const std::size_t share = whole.size() / 2 / threads + 1;
       for (std::size_t t = 0; t < threads; ++t) {
         pool.emplace_back([&, t] {
           const std::size_t first = t * share;
