@@ -77,12 +77,12 @@ Categories joined(const std::vector<std::int64_t>& counts, std::span<const doubl
 std::optional<std::string> illegalRow(std::span<const std::int64_t> row,
                                       std::span<const double> weights, bool replacement) {
   const auto size = static_cast<std::int64_t>(weights.size());
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    if (row[i] < 0 || row[i] >= size) {
-      return fmt::format("index {} is outside of {} categories", row[i], size);
+  for (const std::int64_t index : row) {
+    if (index < 0 || index >= size) {
+      return fmt::format("index {} is outside of {} categories", index, size);
     }
-    if (weights[static_cast<std::size_t>(row[i])] <= 0) {
-      return fmt::format("category {} was drawn although its weight is zero", row[i]);
+    if (weights[static_cast<std::size_t>(index)] <= 0) {
+      return fmt::format("category {} was drawn although its weight is zero", index);
     }
   }
   if (!replacement) {
@@ -122,10 +122,12 @@ RandomFinding permutationTest(std::span<const std::int64_t> values, std::int64_t
     }
   }
   const std::vector<double> sizes = groupSizes(size, groups);
+  const std::int64_t permutations = n / size;
   std::vector<double> expected;
   for (const double row : sizes) {
     for (const double column : sizes) {
-      expected.push_back(row * column * static_cast<double>(n / size) / static_cast<double>(size));
+      expected.push_back(row * column * static_cast<double>(permutations) /
+                         static_cast<double>(size));
     }
   }
   if (size < 2 || *std::min_element(expected.begin(), expected.end()) < kLeastExpected) {
@@ -139,7 +141,7 @@ RandomFinding permutationTest(std::span<const std::int64_t> values, std::int64_t
   return firstStage(
       RandomTest::Permutation, statistic, p, n,
       fmt::format("{} permutations of {}; chi-square of values and places is {:.1f}, p = {:.2g}",
-                  n / size, size, statistic, p));
+                  permutations, size, statistic, p));
 }
 
 RandomFinding drawsTest(std::span<const std::int64_t> draws, std::int64_t perRow,

@@ -82,8 +82,8 @@ RandomFinding duplicateBlockTest(std::span<const std::byte> bytes, std::size_t i
   for (std::size_t at = 0; at + blockBytes <= bytes.size(); at += blockBytes) {
     blocks.push_back(bytes.subspan(at, blockBytes));
   }
-  return judge(blocks, static_cast<double>(blockBytes / itemSize),
-               collisionProbability(bytes, itemSize),
+  const std::size_t elements = blockBytes / itemSize;
+  return judge(blocks, static_cast<double>(elements), collisionProbability(bytes, itemSize),
                static_cast<std::int64_t>(bytes.size() / itemSize));
 }
 
@@ -97,7 +97,8 @@ RandomFinding duplicateBufferTest(std::span<const std::span<const std::byte>> bu
     total += buffer.size();
     collision = std::max(collision, collisionProbability(buffer, itemSize));
   }
-  return judge(buffers, static_cast<double>(smallest / itemSize), collision,
+  const std::size_t elements = smallest / itemSize;
+  return judge(buffers, static_cast<double>(elements), collision,
                static_cast<std::int64_t>(total / itemSize));
 }
 

@@ -123,7 +123,8 @@ RandomFinding neighbourTest(std::span<const double> samples) {
     rows.at(row) += 1;
     columns.at(column) += 1;
   }
-  const auto pairs = static_cast<double>(ranks.size() / 2);
+  const std::size_t both = ranks.size() / 2;
+  const auto pairs = static_cast<double>(both);
   double statistic = 0;
   double least = pairs;
   for (std::size_t r = 0; r < kCells; ++r) {
