@@ -74,7 +74,7 @@ TEST(GoodGenerators, AreCalledForARetryAsOftenAsStated) {
     const auto tests = inFull ? everyTest(*distribution, {}) : distributionTests(*distribution, {});
     std::vector<int> retries(tests.size());
     std::vector<int> below(tests.size());
-    const int seeds = inFull ? 400 : 80;
+    const int seeds = inFull ? 300 : 60;
     for (int seed = 0; seed < seeds; ++seed) {
       const auto samples = draw(good.kind, good.a, good.b, static_cast<std::uint64_t>(seed), 8192);
       for (std::size_t t = 0; t < tests.size(); ++t) {
@@ -85,7 +85,7 @@ TEST(GoodGenerators, AreCalledForARetryAsOftenAsStated) {
       }
     }
     for (std::size_t t = 0; t < tests.size(); ++t) {
-      // 1e-3: 5 of 400 or 4 of 80 have a chance below 1e-4.
+      // 1e-3: 5 of 300 or 4 of 60 have a chance below 1e-4.
       EXPECT_LE(retries[t], inFull ? 4 : 3) << distribution->str() << " test " << t;
       // 5 %, give or take 4 sigma; fewer where a statistic is discrete or a test conservative.
       EXPECT_LE(below[t], 0.05 * seeds + 4 * std::sqrt(0.0475 * seeds))
