@@ -25,6 +25,7 @@ struct CommandLine {
 };
 
 void addCheckCommand(CLI::App& app, CommandLine& line);
+void addCompareCommand(CLI::App& app, CommandLine& line);
 void addInventoryCommand(CLI::App& app, CommandLine& line);
 void addDbCommand(CLI::App& app, CommandLine& line);
 void addDiffCommand(CLI::App& app, CommandLine& line);

@@ -48,6 +48,7 @@ int run(int argc, char** argv) {
                        "print the version and leave");
   app.get_formatter()->column_width(34);
   addCheckCommand(app, line);
+  addCompareCommand(app, line);
   addInventoryCommand(app, line);
   addDbCommand(app, line);
   addDiffCommand(app, line);

@@ -17,6 +17,9 @@ enum class HypothesisId : std::uint8_t {
   None,
   RoundTowardZero,           ///< the output truncated
   StochasticRounding,        ///< the output rounded up or down by chance
+  Float16Output,             ///< the output rounded to fp16 before it was stored
+  TFloat32Output,            ///< the output rounded to tf32 before it was stored
+  BFloat16Output,            ///< the output rounded to bf16 before it was stored
   FlushSubnormalOutputs,     ///< subnormal results become zero
   FlushSubnormalInputs,      ///< subnormal operands read as zero
   SaturatedInfinity,         ///< the largest finite number instead of infinity

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pass itself. A block whose values are all finite goes through loops the compiler vectorises;
-// what is rare (infinities, zeros, wrong elements) is looked at one by one.
+// The pass itself: blocks of finite values go through vector loops, what is rare is looked at
+// singly.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -22,24 +22,6 @@ bool finite(double value) { return value - value == 0; }
 constexpr std::size_t kBlock = 512;
 
 }  // namespace
-
-/// The exponents first, in a loop that is vector code; counting is one addition each.
-void RatioHistogram::add(std::span<const double> ratios) {
-  std::array<std::uint64_t, kBlock> exponents;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-  constexpr auto kBottom = static_cast<std::uint64_t>(1023 + kFirstExponent - 1);
-  while (!ratios.empty()) {
-    const std::size_t n = std::min(kBlock, ratios.size());
-    for (std::size_t i = 0; i < n; ++i) {
-      exponents[i] = std::bit_cast<std::uint64_t>(ratios[i]) >> 52;
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-      // Ratios are never negative; zero and what is below the first bin have small exponents.
-      const std::uint64_t above = exponents[i] > kBottom ? exponents[i] - kBottom : 0;
-      ++counts_[std::min<std::uint64_t>(above, kBins - 1)];
-    }
-    ratios = ratios.subspan(n);
-  }
-}
 
 MetricsAccumulator::MetricsAccumulator(Format format, SpecialPolicy policy,
                                        std::vector<std::int64_t> sizes,
@@ -212,12 +194,11 @@ ScaledSums scaledSums(std::size_t n, const MetricsBlock& block, const FormatTrai
           small,  truthMin, truthMax,  actualMin, actualMax};
 }
 
-/// An integer below 2^52 as a double, without a conversion instruction that only some have.
+/// An integer below 2^52 as a double, by no instruction that only some have.
 double smallWhole(std::uint64_t value) {
   return std::bit_cast<double>(value | 0x4330000000000000ULL) - 0x1p52;
 }
 
-/// Largest distance in numbers of a format narrower than fp64.
 NEURONCHECK_CLONES
 double maxDistance(std::size_t n, const double* actual, const double* rounded,
                    const FormatTraits& format) {
@@ -331,8 +312,7 @@ void MetricsAccumulator::addEqual(std::int64_t first, std::span<const double> va
     const std::size_t n = piece.size();
     const EqualSums sums = equalSums(n, piece.data(), format_);
     if (sums.unusual != 0 || sums.small != 0) {
-      const std::array<double, kBlock> zero{};
-      const std::span<const double> none(zero.data(), n);
+      const std::vector<double> none(n, 0.0);
       add({first + static_cast<std::int64_t>(from), piece, piece, piece, none, none, {}, {}});
       continue;
     }
@@ -478,7 +458,6 @@ void MetricsAccumulator::addClasses(const MetricsBlock& block, bool anySmall) {
   }
 }
 
-/// What only some callers ask for.
 void MetricsAccumulator::addOptional(const MetricsBlock& block) {
   if (!block.emulated.empty()) {
     metrics_.hasEmulated = true;
@@ -490,8 +469,8 @@ void MetricsAccumulator::addOptional(const MetricsBlock& block) {
     metrics_.squaredEmulated.add(sum);
   }
   for (std::size_t i = 0; i < block.unstable.size(); ++i) {
-    metrics_.beyondUnstable +=
-        std::abs(block.actual[i] - block.truth[i]) > block.unstable[i] ? 1 : 0;
+    const double error = std::abs(block.actual[i] - block.truth[i]);
+    metrics_.beyondUnstable += error > block.unstable[i] ? 1 : 0;
   }
   if (allclose_) {
     for (std::size_t i = 0; i < block.truth.size(); ++i) {

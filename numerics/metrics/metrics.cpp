@@ -44,6 +44,25 @@ std::size_t RatioHistogram::binOf(double ratio) {
       std::clamp(exponent - kFirstExponent + 1, 0, static_cast<int>(kBins) - 1));
 }
 
+/// The exponents first, in a loop that is vector code; counting is one addition each.
+void RatioHistogram::add(std::span<const double> ratios) {
+  constexpr std::size_t kRun = 512;
+  std::array<std::uint64_t, kRun> exponents;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  constexpr auto kBottom = static_cast<std::uint64_t>(1023 + kFirstExponent - 1);
+  while (!ratios.empty()) {
+    const std::size_t n = std::min(kRun, ratios.size());
+    for (std::size_t i = 0; i < n; ++i) {
+      exponents[i] = std::bit_cast<std::uint64_t>(ratios[i]) >> 52;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      // Ratios are never negative; zero and what is below the first bin have small exponents.
+      const std::uint64_t above = exponents[i] > kBottom ? exponents[i] - kBottom : 0;
+      ++counts_[std::min<std::uint64_t>(above, kBins - 1)];
+    }
+    ratios = ratios.subspan(n);
+  }
+}
+
 void RatioHistogram::merge(const RatioHistogram& other) {
   for (std::size_t i = 0; i < kBins; ++i) {
     counts_.at(i) += other.counts_.at(i);

@@ -39,6 +39,35 @@ TEST(JudgeHypotheses, TruncationAndChanceAreNamed) {
   EXPECT_EQ(j.pattern.kind, PatternKind::Single);
 }
 
+TEST(JudgeHypotheses, AnOutputThatWasNarrowedOnTheWayIsNamed) {
+  for (const auto& [format, cause] :
+       {std::pair{Format::BFloat16, "bf16-output"}, std::pair{Format::Float16, "fp16-output"},
+        std::pair{Format::TFloat32, "tf32-output"}}) {
+    auto truth = noise(512);
+    if (format == Format::TFloat32) {
+      // As fine as fp16, but of another range.
+      std::ranges::for_each(truth, [](double& x) { x *= 1e-9; });
+    }
+    auto narrowed = rounded(format, truth);
+    // Also where the operator is exact, and where the bound of a long sum would let it pass.
+    for (const OutputRule& rule : {ruleOf(OpClass::Rounded), ruleOf(OpClass::Exact)}) {
+      EXPECT_EQ(judged(DType::Float32, {512}, narrowed, truth, rule).cause, cause);
+    }
+    const Output output(DType::Float32, {512}, narrowed, ruleOf(OpClass::Contraction), 65536);
+    VectorReference reference(truth);
+    reference.set({Quantity::Magnitude, {}}, std::vector<double>(512, std::abs(truth[0])));
+    const Judgement weak = judge(output.request, reference);
+    EXPECT_EQ(weak.cause, cause) << weak.reason;
+    // One result with low bits, or one that is a step too far, is not explained.
+    narrowed[7] = truth[7];
+    EXPECT_EQ(judged(DType::Float32, {512}, narrowed, truth, ruleOf(OpClass::Rounded)).state,
+              CaseState::Mismatch);
+    narrowed[7] = roundTo(format, truth[7]) + ulp(format, truth[7]);
+    EXPECT_EQ(judged(DType::Float32, {512}, narrowed, truth, ruleOf(OpClass::Rounded)).state,
+              CaseState::Mismatch);
+  }
+}
+
 TEST(JudgeHypotheses, FlushedSubnormals) {
   auto truth = ramp(8, 1e-39);
   for (double& x : truth) {

@@ -42,6 +42,11 @@ TEST(JudgeStructure, EmptyAliasedRandomAndFactorised) {
             CaseState::NotComparable);
   EXPECT_EQ(judged(DType::Float32, {4}, ramp(4), ramp(4), ruleOf(OpClass::Factorisation)).state,
             CaseState::NotComparable);
+  OutputRule uninitialised = ruleOf(OpClass::Exact);
+  uninitialised.notComparable = NotComparable::Uninitialised;
+  const Judgement empty = judged(DType::Float32, {4}, ramp(4), ramp(4), uninitialised);
+  EXPECT_EQ(empty.state, CaseState::NotComparable);
+  EXPECT_THAT(empty.reason, HasSubstr("uninitialised"));
   const Output output(DType::Float32, {4}, ramp(4), ruleOf(OpClass::Exact));
   VectorReference reference(ramp(4));
   reference.setStorage(output.bytes);

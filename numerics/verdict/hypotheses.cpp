@@ -26,6 +26,12 @@ constexpr std::array<Words, kHypothesisCount> kWords = {{
     {"round-toward-zero", "the output is truncated instead of rounded to nearest"},
     {"stochastic-rounding",
      "the output is rounded up or down by chance; NEURON_RT_STOCHASTIC_ROUNDING_EN=0 turns it off"},
+    {"fp16-output", "the result was rounded to fp16 before it was stored"},
+    {"tf32-output", "the result was rounded to tf32 before it was stored"},
+    {"bf16-output",
+     "the result was rounded to bf16 before it was stored, as --auto-cast all of the compiler "
+     "does; "
+     "--auto-cast none turns it off"},
     {"flush-subnormal-outputs", "results below the smallest normal number become zero"},
     {"flush-subnormal-inputs", "subnormal operands are read as zero"},
     {"saturated-infinity",
@@ -224,7 +230,7 @@ Result<void> tryHypotheses(const JudgeRequest& request, Reference& reference, Ju
       }
     } else if (reference.offers({Quantity::HypothesisValue, id})) {
       done = trier.fromValues(id, beyond);
-    } else if (within && id != HypothesisId::RoundTowardZero) {
+    } else if (within && id != HypothesisId::RoundTowardZero && !narrowedBy(id)) {
       continue;
     } else if (auto check = checkFor(id, judgement, trier.reader(), exact)) {
       done = trier.fromResult(id, *check);

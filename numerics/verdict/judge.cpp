@@ -55,6 +55,10 @@ std::optional<Judgement> beforeNumbers(const JudgeRequest& request, const Refere
   if (auto judgement = wrongStructure(request)) {
     return judgement;
   }
+  if (request.rule.notComparable != NotComparable::No) {
+    return notComparable(fmt::format("not comparable by the operator's nature: {}",
+                                     name(request.rule.notComparable)));
+  }
   if (request.rule.opClass == OpClass::Random) {
     return notComparable("a random result is judged by its distribution, not by element");
   }
@@ -229,7 +233,7 @@ void addNotes(const JudgeRequest& request, Judgement& j) {
   const bool sums = request.rule.opClass == OpClass::Reduction ||
                     request.rule.opClass == OpClass::Contraction ||
                     request.rule.opClass == OpClass::Normalisation;
-  if (sums && m.outwardBias() < -5) {
+  if (sums && m.wrong() == 0 && m.outwardBias() < -5) {
     j.notes.emplace_back("results are smaller in magnitude than the truth throughout: truncation?");
   }
   if (m.zeroSignDiffers != 0) {

@@ -97,6 +97,39 @@ class ByChance final : public Check {
   std::int64_t inward_ = 0;
 };
 
+/// Every result is a number of a format narrower than its own, and as far off as rounding to that
+/// makes it. That all of them are is no accident: a fault of another kind leaves low bits.
+class Narrowed final : public Check {
+ public:
+  Narrowed(Format narrow, double share) : narrow_(narrow), traits_(traits(narrow)), share_(share) {}
+  bool explains(const Element& e) override {
+    if (std::isnan(e.actual) || std::isnan(e.truth)) {
+      return e.fault == Fault::None;
+    }
+    if (roundTo(narrow_, e.actual) != e.actual) {
+      return false;
+    }
+    nonZero_ += e.actual != 0 ? 1 : 0;
+    const double room =
+        e.expected + traits_.unitRoundoff() * std::abs(e.truth) + traits_.minSubnormal() / 2;
+    if (std::isinf(e.actual)) {
+      return e.actual == e.truth || (std::signbit(e.actual) == std::signbit(e.truth) &&
+                                     std::abs(e.truth) + room > traits_.maxFinite());
+    }
+    return std::abs(e.actual - e.truth) <= room;
+  }
+  std::string objection() override {
+    return nonZero_ < kFew ? "too few results to tell" : tooRare(share_, kPrevalence);
+  }
+
+ private:
+  static constexpr std::int64_t kFew = 8;
+  Format narrow_;
+  const FormatTraits& traits_;
+  double share_;
+  std::int64_t nonZero_ = 0;
+};
+
 class FlushedOutput final : public Check {
  public:
   explicit FlushedOutput(Format format) : least_(traits(format).minNormal()) {}
@@ -177,6 +210,19 @@ bool has(const Judgement& judgement, Fault fault) {
 
 }  // namespace
 
+std::optional<Format> narrowedBy(HypothesisId id) {
+  switch (id) {
+    case HypothesisId::TFloat32Output:
+      return Format::TFloat32;
+    case HypothesisId::Float16Output:
+      return Format::Float16;
+    case HypothesisId::BFloat16Output:
+      return Format::BFloat16;
+    default:
+      return std::nullopt;
+  }
+}
+
 std::unique_ptr<Check> checkFor(HypothesisId id, const Judgement& judgement,
                                 const RunReader& reader, bool exact) {
   const double share = wrongShare(judgement);
@@ -186,6 +232,14 @@ std::unique_ptr<Check> checkFor(HypothesisId id, const Judgement& judgement,
       return beyond && !exact ? std::make_unique<RoundedDown>(reader, share) : nullptr;
     case HypothesisId::StochasticRounding:
       return beyond && !exact ? std::make_unique<ByChance>(reader, share) : nullptr;
+    case HypothesisId::TFloat32Output:
+    case HypothesisId::Float16Output:
+    case HypothesisId::BFloat16Output: {
+      const Format narrow = *narrowedBy(id);
+      const bool narrower =
+          traits(narrow).significandBits < traits(reader.format()).significandBits;
+      return beyond && narrower ? std::make_unique<Narrowed>(narrow, share) : nullptr;
+    }
     case HypothesisId::FlushSubnormalOutputs:
       return beyond && judgement.metrics.actualMin <= 0 && judgement.metrics.actualMax >= 0
                  ? std::make_unique<FlushedOutput>(reader.format())

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "numerics/verdict/run_reader.h"
@@ -38,6 +39,10 @@ inline constexpr double kPrevalence = 0.1;
 [[nodiscard]] double wrongShare(const Judgement& judgement);
 /// Says so where it is below `needed`; empty where not.
 [[nodiscard]] std::string tooRare(double share, double needed);
+
+/// The format of the hypotheses that say the output was rounded to a narrower one; nullopt for the
+/// others.
+[[nodiscard]] std::optional<Format> narrowedBy(HypothesisId id);
 
 /// A hypothesis that the result alone can show; null where it cannot be this one. `reader` must
 /// outlive the check.

@@ -34,7 +34,8 @@ struct HfConfig {
 
   [[nodiscard]] std::string text(const std::string& key) const;
   /// The first of these keys that has one number or more.
-  [[nodiscard]] std::vector<std::int64_t> number(std::initializer_list<std::string_view> keys) const;
+  [[nodiscard]] std::vector<std::int64_t> number(
+      std::initializer_list<std::string_view> keys) const;
 };
 
 /// Fails with Input when config.json is no JSON object.

@@ -30,12 +30,15 @@ struct KnownTypes {
 constexpr auto kKnown = std::to_array<KnownTypes>(
     {{Takes::Text,
       " albert bert bloom camembert clip_text_model codegen cohere deberta deberta-v2 distilbert "
-      "electra ernie falcon gemma gemma2 gemma3_text gpt2 gpt_bigcode gpt_neo gpt_neox gptj granite "
-      "layoutlm llama longformer mamba mistral mixtral modernbert mpnet mpt nomic_bert olmo olmo2 opt "
+      "electra ernie falcon gemma gemma2 gemma3_text gpt2 gpt_bigcode gpt_neo gpt_neox gptj "
+      "granite "
+      "layoutlm llama longformer mamba mistral mixtral modernbert mpnet mpt nomic_bert olmo olmo2 "
+      "opt "
       "phi phi3 qwen2 qwen2_moe qwen3 qwen3_moe roberta smollm3 stablelm starcoder2 xlm-roberta "
       "xlnet "},
      {Takes::TextToText,
-      " bart blenderbot led longt5 m2m_100 marian mbart mt5 mvp pegasus plbart prophetnet t5 umt5 "},
+      " bart blenderbot led longt5 m2m_100 marian mbart mt5 mvp pegasus plbart prophetnet t5 "
+      "umt5 "},
      {Takes::Image,
       " beit bit clip_vision_model convnext convnextv2 cvt data2vec-vision deit detr dinov2 dpt "
       "efficientnet focalnet glpn hiera levit mobilenet_v1 mobilenet_v2 mobilevit mobilevitv2 "
@@ -44,7 +47,8 @@ constexpr auto kKnown = std::to_array<KnownTypes>(
      {Takes::ImageAndText, " altclip chinese_clip clip siglip "},
      {Takes::SpeechFeatures, " speech_to_text whisper "},
      {Takes::Waveform,
-      " data2vec-audio hubert sew sew-d unispeech unispeech-sat wav2vec2 wav2vec2-conformer wavlm "},
+      " data2vec-audio hubert sew sew-d unispeech unispeech-sat wav2vec2 wav2vec2-conformer "
+      "wavlm "},
      {Takes::Spectrogram, " audio-spectrogram-transformer "}});
 
 struct AutoClass {
@@ -52,21 +56,21 @@ struct AutoClass {
   std::string_view name;
 };
 
-constexpr auto kAutoClasses = std::to_array<AutoClass>(
-    {{"ForCausalLM", "AutoModelForCausalLM"},
-     {"LMHeadModel", "AutoModelForCausalLM"},
-     {"ForMaskedLM", "AutoModelForMaskedLM"},
-     {"ForSequenceClassification", "AutoModelForSequenceClassification"},
-     {"ForTokenClassification", "AutoModelForTokenClassification"},
-     {"ForQuestionAnswering", "AutoModelForQuestionAnswering"},
-     {"ForMultipleChoice", "AutoModelForMultipleChoice"},
-     {"ForPreTraining", "AutoModelForPreTraining"},
-     {"ForImageClassification", "AutoModelForImageClassification"},
-     {"ForObjectDetection", "AutoModelForObjectDetection"},
-     {"ForSemanticSegmentation", "AutoModelForSemanticSegmentation"},
-     {"ForDepthEstimation", "AutoModelForDepthEstimation"},
-     {"ForAudioClassification", "AutoModelForAudioClassification"},
-     {"ForCTC", "AutoModelForCTC"}});
+constexpr auto kAutoClasses =
+    std::to_array<AutoClass>({{"ForCausalLM", "AutoModelForCausalLM"},
+                              {"LMHeadModel", "AutoModelForCausalLM"},
+                              {"ForMaskedLM", "AutoModelForMaskedLM"},
+                              {"ForSequenceClassification", "AutoModelForSequenceClassification"},
+                              {"ForTokenClassification", "AutoModelForTokenClassification"},
+                              {"ForQuestionAnswering", "AutoModelForQuestionAnswering"},
+                              {"ForMultipleChoice", "AutoModelForMultipleChoice"},
+                              {"ForPreTraining", "AutoModelForPreTraining"},
+                              {"ForImageClassification", "AutoModelForImageClassification"},
+                              {"ForObjectDetection", "AutoModelForObjectDetection"},
+                              {"ForSemanticSegmentation", "AutoModelForSemanticSegmentation"},
+                              {"ForDepthEstimation", "AutoModelForDepthEstimation"},
+                              {"ForAudioClassification", "AutoModelForAudioClassification"},
+                              {"ForCTC", "AutoModelForCTC"}});
 
 bool isIdentifier(std::string_view text) {
   const auto good = [](char c) {
@@ -191,8 +195,7 @@ class Inputs {
 
   void image() {
     const std::int64_t channels = one({"num_channels", "vision_config.num_channels"}, 3);
-    std::vector<std::int64_t> size =
-        config_.number({"image_size", "vision_config.image_size"});
+    std::vector<std::int64_t> size = config_.number({"image_size", "vision_config.image_size"});
     if (size.empty() || size.size() > 2 || std::ranges::min(size) <= 0) {
       size = {224};
     }
@@ -230,15 +233,15 @@ std::string exportLines(const std::string& folder, const HfConfig& config) {
     takes = Takes::Text;
   }
   // An auto class finds the model by its type.
-  const bool own =
-      isIdentifier(architecture) && (known || config.text("model_type").empty());
+  const bool own = isIdentifier(architecture) && (known || config.text("model_type").empty());
   const bool decodes =
       takes != Takes::Image && takes != Takes::Waveform && takes != Takes::Spectrogram;
   std::string out = "Load the folder and export the model, in your own Python:\n";
   out += "  import torch, transformers\n";
   if (decodes) {
-    out += "  from transformers.integrations.executorch import sdpa_mask_without_vmap\n"
-           "  transformers.AttentionMaskInterface.register(\"sdpa\", sdpa_mask_without_vmap)\n";
+    out +=
+        "  from transformers.integrations.executorch import sdpa_mask_without_vmap\n"
+        "  transformers.AttentionMaskInterface.register(\"sdpa\", sdpa_mask_without_vmap)\n";
   }
   out += fmt::format("  model = transformers.{}.from_pretrained({}).eval()\n",
                      own ? architecture : autoClass(architecture, takes), pythonString(folder));
@@ -246,8 +249,9 @@ std::string exportLines(const std::string& folder, const HfConfig& config) {
     out += "  model.config.use_cache = False\n";
   }
   out += fmt::format("  inputs = {}\n", Inputs(config, architecture).of(takes));
-  out += "  program = torch.export.export(model, (), inputs, strict=False)\n"
-         "  torch.export.save(program, \"model.pt2\")";
+  out +=
+      "  program = torch.export.export(model, (), inputs, strict=False)\n"
+      "  torch.export.save(program, \"model.pt2\")";
   return out;
 }
 

@@ -168,9 +168,8 @@ void checkTogether(SafetensorsHeader& header) {
       order.push_back(i);
     }
   }
-  std::ranges::sort(order, {}, [&](std::size_t i) {
-    return std::pair(tensors[i].begin, tensors[i].end);
-  });
+  std::ranges::sort(order, {},
+                    [&](std::size_t i) { return std::pair(tensors[i].begin, tensors[i].end); });
   std::uint64_t end = 0;
   for (const std::size_t i : order) {
     SafetensorsTensor& tensor = tensors[i];

@@ -40,8 +40,8 @@ inline constexpr std::uint64_t kMostHeaderMemory = std::uint64_t{128} << 20;
 
 /// Reads the header of a safetensors file: eight bytes of length, then that much JSON, at most 100
 /// MB (https://github.com/huggingface/safetensors, README "Format"). A tensor whose offsets do not
-/// fit its shape or the file, whose data overlap another's or leave bytes that are of none, or whose
-/// name occurs twice is kept with its problem. Fails with Input when the header is damaged.
+/// fit its shape or the file, whose data overlap another's or leave bytes that are of none, or
+/// whose name occurs twice is kept with its problem. Fails with Input when the header is damaged.
 [[nodiscard]] Result<SafetensorsHeader> readSafetensorsHeader(const ByteSource& source);
 
 /// The format's word for a dtype and its place in the order in which the reference writer lays

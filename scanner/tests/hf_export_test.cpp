@@ -56,9 +56,9 @@ TEST(ExportLines, InputsFollowTheConfiguration) {
   HfConfig image = configOf("vit", "ViTModel");
   EXPECT_THAT(exportLines("f", image), HasSubstr("torch.zeros(1, 3, 224, 224)"));
   image.numbers = {{"image_size", {32, 48}}, {"num_channels", {1}}};
-  EXPECT_THAT(exportLines("f", image),
-              AllOf(HasSubstr("\"pixel_values\": torch.zeros(1, 1, 32, 48)"),
-                    Not(HasSubstr("use_cache"))));
+  EXPECT_THAT(
+      exportLines("f", image),
+      AllOf(HasSubstr("\"pixel_values\": torch.zeros(1, 1, 32, 48)"), Not(HasSubstr("use_cache"))));
   HfConfig speech = configOf("whisper", "WhisperForConditionalGeneration");
   speech.numbers = {{"num_mel_bins", {8}}, {"max_source_positions", {50}}};
   EXPECT_THAT(exportLines("f", speech),

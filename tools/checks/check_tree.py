@@ -20,7 +20,7 @@ ALLOWED = {
     "tensor_io": {"core", "scanner/archive", "scanner/safetensors"},
     "runstore": {"core"},
     "report": {"core", "runstore"},
-    "conformance": {"core", "numerics", "opdb", "runstore", "tensor_io"},
+    "conformance": {"core", "numerics", "opdb", "runstore", "tensor_io", "scanner/archive"},
     "torch_host": {"core", "tensor_io"},
     "gui": {"core", "runstore"},
     "cli": {"core", "scanner", "opdb", "numerics", "tensor_io", "runstore", "report", "conformance"},

@@ -104,12 +104,17 @@ std::string summaryText(std::span<const Outcome> faults, std::span<const Outcome
       "Caught "
       "without the cause that was injected: {}.\n\n",
       t.faults - t.missed, t.degraded, t.named, t.wrongCause, t.unnamed);
-  text += "| rule | faults missed |\n|---|---|\n";
-  text += fmt::format("| this library (`pass` or `pass-weak`) | {} |\n", t.missed);
-  text += fmt::format("| `torch.testing.assert_close`, defaults | {} |\n", t.assertClose);
-  text += fmt::format("| dynamo `same` | {} |\n", t.dynamoSame);
-  text += fmt::format("| cosine >= 0.99 | {} |\n", t.cosine);
-  text += fmt::format("| R < 1.2 | {} |\n\n", t.errorRatio);
+  const auto refused = [&](bool Outcome::* passes) {
+    return std::ranges::count_if(legal, [&](const Outcome& o) { return !(o.*passes); });
+  };
+  text += "| rule | faults missed | right results refused |\n|---|---|---|\n";
+  text += fmt::format("| this library (`pass` or `pass-weak`) | {} | {} |\n", t.missed,
+                      std::ssize(legal) - passed - weak);
+  text += fmt::format("| `torch.testing.assert_close`, defaults | {} | {} |\n", t.assertClose,
+                      refused(&Outcome::assertClose));
+  text += fmt::format("| dynamo `same` | {} | {} |\n", t.dynamoSame, refused(&Outcome::dynamoSame));
+  text += fmt::format("| cosine >= 0.99 | {} | {} |\n", t.cosine, refused(&Outcome::cosine));
+  text += fmt::format("| R < 1.2 | {} | {} |\n\n", t.errorRatio, refused(&Outcome::errorRatio));
   for (const Outcome& o : faults) {
     if (!o.noOp && o.missed()) {
       text += fmt::format("- missed ({}): {}; the change is {}\n", name(o.state), label(o),

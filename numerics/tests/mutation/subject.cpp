@@ -174,7 +174,8 @@ void addOutputFaults(Subject& s, bool rich) {
   at(nan, middle) = std::numeric_limits<double>::quiet_NaN();
   s.fault("one NaN", std::move(nan));
   if (traits(format).significandBits > traits(Format::BFloat16).significandBits) {
-    s.fault("result through bf16", roundedTo(Format::BFloat16, right));
+    s.fault("result through bf16", roundedTo(Format::BFloat16, right),
+            HypothesisId::BFloat16Output);
   }
   if (!rich) {
     return;

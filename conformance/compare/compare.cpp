@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conformance/compare/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "conformance/compare/choose_rule.h"
+#include "numerics/verdict/tensor_reference.h"
+
+namespace neuroncheck::conformance {
+namespace {
+
+using numerics::Judgement;
+using numerics::TensorView;
+using tensor_io::TensorEntry;
+using tensor_io::TensorFile;
+
+/// The truth of a file, with the magnitudes behind it guessed: |H|, but not less than a floor.
+class EstimatingReference final : public numerics::Reference {
+ public:
+  EstimatingReference(const TensorView& truth, std::optional<double> floor)
+      : truth_(truth), floor_(floor) {}
+
+  [[nodiscard]] bool offers(const numerics::Request& request) const override {
+    return truth_.offers(request) ||
+           (request.what == numerics::Quantity::Magnitude && floor_.has_value());
+  }
+  [[nodiscard]] Result<void> evaluate(const numerics::Request& request, std::int64_t first,
+                                      std::span<double> out) override {
+    NEURONCHECK_TRY_VOID(truth_.evaluate({numerics::Quantity::Truth, {}}, first, out));
+    if (request.what == numerics::Quantity::Magnitude) {
+      std::ranges::transform(out, out.begin(),
+                             [&](double h) { return std::max(std::abs(h), *floor_); });
+    }
+    return {};
+  }
+  [[nodiscard]] Result<void> evaluateIntegers(const numerics::Request& request, std::int64_t first,
+                                              std::span<std::int64_t> out) override {
+    return truth_.evaluateIntegers(request, first, out);
+  }
+  [[nodiscard]] std::span<const std::byte> truthBytes(DType dtype, std::int64_t first,
+                                                      std::int64_t count) override {
+    return truth_.truthBytes(dtype, first, count);
+  }
+  [[nodiscard]] std::span<const std::byte> storage() const override { return truth_.storage(); }
+
+ private:
+  numerics::TensorReference truth_;
+  std::optional<double> floor_;
+};
+
+/// Root mean square of the finite values.
+double rootMeanSquare(const TensorView& view) {
+  numerics::ElementReader reader(view);
+  std::vector<double> run(4096);
+  double sum = 0;
+  std::int64_t finite = 0;
+  for (std::int64_t first = 0; first < view.count(); first += std::ssize(run)) {
+    run.resize(static_cast<std::size_t>(std::min<std::int64_t>(4096, view.count() - first)));
+    reader.values(first, run);
+    for (const double value : run) {
+      sum += std::isfinite(value) ? value * value : 0;
+      finite += std::isfinite(value) ? 1 : 0;
+    }
+  }
+  return finite == 0 ? 0 : std::sqrt(sum / static_cast<double>(finite));
+}
+
+Judgement refused(CaseState state, std::string cause, std::string reason) {
+  Judgement judgement = numerics::notComparable(std::move(reason));
+  judgement.state = state;
+  judgement.cause = std::move(cause);
+  return judgement;
+}
+
+std::string headText(const tensor_io::TensorHead& head) {
+  return fmt::format("{}[{}]", shortName(head.dtype), fmt::join(head.sizes, ","));
+}
+
+/// Whether a truth of one dtype can judge a result of another: the same, or wider of its kind.
+std::optional<std::string> unfit(DType truth, DType result) {
+  if (truth == result) {
+    return std::nullopt;
+  }
+  const auto t = numerics::formatOf(truth);
+  const auto r = numerics::formatOf(result);
+  if (kind(truth) != kind(result) || !t || !r) {
+    return fmt::format("expected {}, got {}", name(truth), name(result));
+  }
+  const bool wider = traits(*t).significandBits > traits(*r).significandBits &&
+                     traits(*t).maxExponent() >= traits(*r).maxExponent();
+  return wider ? std::nullopt
+               : std::optional(fmt::format("EXPECTED is {}, too coarse to judge {}", name(truth),
+                                           name(result)));
+}
+
+class Comparer {
+ public:
+  Comparer(const TensorFile& expected, const TensorFile& actual, const CompareOptions& options)
+      : expected_(expected), actual_(actual), options_(options) {}
+
+  Result<CompareReport> run() {
+    NEURONCHECK_TRY_VOID(pair());
+    for (const auto& [name, actualName] : pairs_) {
+      NEURONCHECK_TRY(TensorComparison done, compare(name, actualName));
+      if (report_.stopped) {
+        break;
+      }
+      report_.tensors.push_back(std::move(done));
+    }
+    return std::move(report_);
+  }
+
+ private:
+  Result<void> pair() {
+    std::map<std::string, std::string> renamed;
+    std::set<std::string> used;
+    for (const auto& [from, to] : options_.map) {
+      if (!expected_.has(from) || !actual_.has(to)) {
+        return inputError(fmt::format("--map {}={}: {} has no tensor of that name", from, to,
+                                      expected_.has(from) ? "ACTUAL" : "EXPECTED"));
+      }
+      renamed[from] = to;
+    }
+    // The one array of each npy file is a pair whatever it is called.
+    const bool sole = expected_.names().size() == 1 && actual_.names().size() == 1 &&
+                      expected_.kind() == tensor_io::TensorFileKind::Npy;
+    for (const std::string& name : expected_.names()) {
+      if (name.find(options_.filter) == std::string::npos) {
+        ++report_.filteredOut;
+        continue;
+      }
+      const auto found = renamed.find(name);
+      const std::string to = found != renamed.end() ? found->second
+                             : sole                 ? actual_.names().front()
+                                                    : name;
+      pairs_.emplace_back(name, to);
+      used.insert(to);
+      total_ += countOf(name);
+    }
+    for (const std::string& name : actual_.names()) {
+      const bool left = name.find(options_.filter) != std::string::npos && !used.contains(name);
+      if (left) {
+        report_.onlyInActual.push_back(name);
+      }
+    }
+    if (pairs_.empty()) {
+      return fail(ErrorCode::Nothing,
+                  report_.filteredOut == 0
+                      ? "EXPECTED holds no tensor: there is nothing to compare"
+                      : fmt::format("no tensor name contains '{}'", options_.filter));
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::int64_t countOf(const std::string& name) const {
+    const auto head = expected_.head(name);
+    return head ? numerics::elementCount(head->sizes).value_or(0) : 0;
+  }
+
+  Result<TensorComparison> compare(const std::string& name, const std::string& actualName) {
+    TensorComparison out;
+    out.name = name;
+    out.actualName = actualName;
+    NEURONCHECK_TRY(const ChosenRule chosen, chooseRule(name, options_));
+    out.judgedAs = chosen.words;
+    if (!actual_.has(actualName)) {
+      out.judgement = refused(CaseState::Missing, "missing", "ACTUAL has no such tensor");
+      return out;
+    }
+    const auto truth = expected_.entry(name);
+    const auto result = actual_.entry(actualName);
+    if (!truth || !result) {
+      out.unreadable = true;
+      out.judgement = refused(CaseState::NotComparable, "unreadable",
+                              (truth ? result.error() : truth.error()).text());
+      return out;
+    }
+    out.expected = headText(*truth);
+    out.actual = headText(*result);
+    out.judgement = judgeEntries(*truth, *result, chosen, out);
+    done_ += numerics::elementCount(truth->sizes).value_or(0);
+    return out;
+  }
+
+  Judgement judgeEntries(const TensorEntry& truth, const TensorEntry& result,
+                         const ChosenRule& chosen, TensorComparison& out) {
+    if (truth.sizes != result.sizes) {
+      return refused(CaseState::ShapeDtypeMismatch, "structure",
+                     fmt::format("expected {}, got {}", out.expected, out.actual));
+    }
+    if (const auto why = unfit(truth.dtype, result.dtype)) {
+      return refused(CaseState::ShapeDtypeMismatch, "dtype", *why);
+    }
+    if (!chosen.rule) {
+      return numerics::notComparable(chosen.words);
+    }
+    const auto t = TensorView::make(truth.dtype, truth.bytes, truth.sizes, truth.strides);
+    const auto r = TensorView::make(result.dtype, result.bytes, result.sizes, result.strides);
+    if (!t || !r) {
+      return numerics::notComparable((t ? r.error() : t.error()).text());
+    }
+    out.sizes = r->asReal().sizes;
+    return judgeViews(*t, *r, chosen, out);
+  }
+
+  Judgement judgeViews(const TensorView& truth, const TensorView& result, const ChosenRule& chosen,
+                       TensorComparison& out) {
+    numerics::JudgeRequest request;
+    request.actual = result;
+    request.expected = {result.dtype, result.sizes, std::nullopt};
+    request.rule = *chosen.rule;
+    request.length = chosen.length;
+    request.allclose = options_.allclose;
+    std::vector<std::string> notes;
+    const bool floating = isFloating(result.dtype) || isComplex(result.dtype);
+    if (floating && options_.accumulator) {
+      request.arithmetic = numerics::declaredArithmetic(*numerics::formatOf(result.dtype));
+      request.arithmetic->accumulator = *options_.accumulator;
+      notes.push_back(
+          fmt::format("accumulated in {}, as --accumulate says", name(*options_.accumulator)));
+    }
+    const bool rounds = floating && chosen.rule->opClass != numerics::OpClass::Exact;
+    if (rounds && truth.dtype == result.dtype) {
+      ++request.rule.roundings;
+      notes.push_back(fmt::format("EXPECTED is itself rounded to {}: one more rounding is allowed",
+                                  name(truth.dtype)));
+    }
+    std::optional<double> floor;
+    if (rounds && chosen.estimatesMagnitude) {
+      // Terms of random sign: their magnitudes add up to sqrt(k) times what they cancel to.
+      floor = rootMeanSquare(truth.asReal()) * std::sqrt(std::max(chosen.length, 1.0));
+      notes.push_back(
+          fmt::format("magnitudes behind the sums estimated as {:.3g} from the size of "
+                      "EXPECTED",
+                      *floor));
+    }
+    if (chosen.isIndex && !floating) {
+      notes.emplace_back(
+          "indices of equal values may differ rightly; tensors alone cannot show it");
+    }
+    request.progress = [&](std::int64_t done) {
+      report_.stopped = report_.stopped ||
+                        (options_.progress && options_.progress(done_ + done, total_, out.name));
+    };
+    EstimatingReference reference(truth, floor);
+    Judgement judgement = judge(request, reference);
+    judgement.notes.insert(judgement.notes.begin(), notes.begin(), notes.end());
+    return judgement;
+  }
+
+  const TensorFile& expected_;
+  const TensorFile& actual_;
+  const CompareOptions& options_;
+  CompareReport report_;
+  std::vector<std::pair<std::string, std::string>> pairs_;
+  std::int64_t done_ = 0;
+  std::int64_t total_ = 0;
+};
+
+}  // namespace
+
+bool CompareReport::passes() const {
+  return !tensors.empty() && !stopped &&
+         std::ranges::all_of(tensors, [](const TensorComparison& t) {
+           return isPass(t.judgement.state) && t.judgement.allclosePasses.value_or(true);
+         });
+}
+
+bool CompareReport::unreadable() const {
+  return std::ranges::any_of(tensors, [](const TensorComparison& t) { return t.unreadable; });
+}
+
+std::size_t CompareReport::count(CaseState state) const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      tensors, [&](const TensorComparison& t) { return t.judgement.state == state; }));
+}
+
+Result<CompareReport> compareFiles(const std::string& expectedPath, const std::string& actualPath,
+                                   const CompareOptions& options) {
+  NEURONCHECK_TRY(const auto expected, tensor_io::openTensorFile(expectedPath, options.open));
+  NEURONCHECK_TRY(const auto actual, tensor_io::openTensorFile(actualPath, options.open));
+  std::error_code ignored;
+  if (std::filesystem::equivalent(expectedPath, actualPath, ignored)) {
+    return inputError(fmt::format("{} and {} are one file: a comparison with itself shows nothing",
+                                  expectedPath, actualPath));
+  }
+  NEURONCHECK_TRY(CompareReport report, Comparer(*expected, *actual, options).run());
+  report.expectedPath = expectedPath;
+  report.actualPath = actualPath;
+  report.allclose = options.allclose;
+  return report;
+}
+
+}  // namespace neuroncheck::conformance
