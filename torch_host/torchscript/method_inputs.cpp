@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a method is given: tensors of the shapes that the user said, and its own defaults.
 #include <ATen/ops/empty_strided.h>
-#include <c10/core/ScalarType.h>
 #include <c10/util/strides.h>
 
 #include <sstream>
@@ -10,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "torch_host/torchscript/method_walk.h"
+#include "torch_host/torchscript/vocabulary.h"
 
 namespace neuroncheck::torchscript {
 namespace {
@@ -17,12 +17,11 @@ namespace {
 namespace jit = torch::jit;
 
 Result<at::Tensor> tensorOf(const InputShape& shape) {
-  const auto& types = c10::getStringToDtypeMap();
-  const auto type = types.find(std::string(name(shape.dtype)));
+  const auto type = scalarTypeOf(shape.dtype);
   try {
-    if (type != types.end()) {
+    if (type) {
       return at::empty_strided(shape.sizes, c10::contiguous_strides(shape.sizes),
-                               at::TensorOptions(c10::kMeta).dtype(type->second));
+                               at::TensorOptions(c10::kMeta).dtype(*type));
     }
   } catch (const c10::Error&) {
     // quantised types, which have more to them than a dtype

@@ -2,59 +2,16 @@
 #include "torch_host/torchscript/values.h"
 
 #include <ATen/core/Tensor.h>
-#include <c10/core/Layout.h>
-#include <c10/core/MemoryFormat.h>
-#include <c10/core/ScalarType.h>
 
 #include <memory>
 #include <utility>
+
+#include "torch_host/torchscript/vocabulary.h"
 
 namespace neuroncheck::torchscript {
 namespace {
 
 ArgValue computed(const std::string& what) { return OpaqueValue{.kind = "computed", .json = what}; }
-
-DType dtypeOf(c10::ScalarType type) {
-  return parseDType(c10::getDtypeNames(type).first).value_or(DType::Unknown);
-}
-
-Layout layoutOf(c10::Layout layout) {
-  switch (layout) {
-    case c10::Layout::Strided:
-      return Layout::Strided;
-    case c10::Layout::Sparse:
-      return Layout::SparseCoo;
-    case c10::Layout::SparseCsr:
-      return Layout::SparseCsr;
-    case c10::Layout::SparseCsc:
-      return Layout::SparseCsc;
-    case c10::Layout::SparseBsr:
-      return Layout::SparseBsr;
-    case c10::Layout::SparseBsc:
-      return Layout::SparseBsc;
-    case c10::Layout::Mkldnn:
-      return Layout::Mkldnn;
-    case c10::Layout::Jagged:
-      return Layout::Jagged;
-    default:
-      return Layout::Unknown;
-  }
-}
-
-MemoryFormat memoryFormatOf(c10::MemoryFormat format) {
-  switch (format) {
-    case c10::MemoryFormat::Contiguous:
-      return MemoryFormat::Contiguous;
-    case c10::MemoryFormat::Preserve:
-      return MemoryFormat::Preserve;
-    case c10::MemoryFormat::ChannelsLast:
-      return MemoryFormat::ChannelsLast;
-    case c10::MemoryFormat::ChannelsLast3d:
-      return MemoryFormat::ChannelsLast3d;
-    default:
-      return MemoryFormat::Unknown;
-  }
-}
 
 TensorPtr tensorOf(const at::Tensor& tensor, const std::string& name) {
   if (!tensor.defined()) {

@@ -13,6 +13,7 @@
 
 #include "core/case_parser.h"
 #include "core/dtype.h"
+#include "torch_host/torchscript/vocabulary.h"
 #include "torch_host/trace/values_of_case.h"
 
 namespace neuroncheck::trace {
@@ -171,7 +172,7 @@ class TensorMaker {
 
   Result<at::Tensor> make(const CaseTensor& spec) {
     const std::size_t index = indexOf(spec);
-    const auto type = scalarTypeOf(spec.dtype);
+    const auto type = torchscript::scalarTypeOf(spec.dtype);
     if (!type || c10::isQIntType(*type)) {
       return inputError(std::string("tensors of ") + std::string(name(spec.dtype)) +
                         " cannot be made");

@@ -3,55 +3,16 @@
 
 #include <ATen/ScalarOps.h>
 #include <ATen/core/jit_type.h>
-#include <c10/core/Layout.h>
-#include <c10/core/MemoryFormat.h>
-#include <c10/core/ScalarType.h>
 
 #include <string>
+
+#include "torch_host/torchscript/vocabulary.h"
 
 namespace neuroncheck::trace {
 namespace {
 
 using c10::IValue;
 using c10::TypeKind;
-
-std::optional<c10::Layout> layoutOf(Layout layout) {
-  switch (layout) {
-    case Layout::Strided:
-      return c10::Layout::Strided;
-    case Layout::SparseCoo:
-      return c10::Layout::Sparse;
-    case Layout::SparseCsr:
-      return c10::Layout::SparseCsr;
-    case Layout::SparseCsc:
-      return c10::Layout::SparseCsc;
-    case Layout::SparseBsr:
-      return c10::Layout::SparseBsr;
-    case Layout::SparseBsc:
-      return c10::Layout::SparseBsc;
-    case Layout::Mkldnn:
-      return c10::Layout::Mkldnn;
-    case Layout::Jagged:
-      return c10::Layout::Jagged;
-    default:
-      return std::nullopt;
-  }
-}
-
-std::optional<c10::MemoryFormat> formatOf(MemoryFormat format) {
-  switch (format) {
-    case MemoryFormat::Contiguous:
-      return c10::MemoryFormat::Contiguous;
-    case MemoryFormat::ChannelsLast:
-      return c10::MemoryFormat::ChannelsLast;
-    case MemoryFormat::ChannelsLast3d:
-      return c10::MemoryFormat::ChannelsLast3d;
-    case MemoryFormat::Preserve:
-      return c10::MemoryFormat::Preserve;
-    default:
-      return std::nullopt;
-  }
-}
 
 /// Converts one value; the type is the one the schema prints, which keeps dtypes apart from ints.
 class Converter {
@@ -136,17 +97,17 @@ class Converter {
       return IValue(static_cast<std::int64_t>(*truth));
     }
     if (const auto* dtype = std::get_if<DType>(&value.value)) {
-      if (const auto type = scalarTypeOf(*dtype)) {
+      if (const auto type = torchscript::scalarTypeOf(*dtype)) {
         return IValue(*type);
       }
     }
     if (const auto* layout = std::get_if<Layout>(&value.value)) {
-      if (const auto known = layoutOf(*layout)) {
+      if (const auto known = torchscript::layoutOf(*layout)) {
         return IValue(*known);
       }
     }
     if (const auto* format = std::get_if<MemoryFormat>(&value.value)) {
-      if (const auto known = formatOf(*format)) {
+      if (const auto known = torchscript::memoryFormatOf(*format)) {
         return IValue(*known);
       }
     }
@@ -191,12 +152,6 @@ class Converter {
 };
 
 }  // namespace
-
-std::optional<c10::ScalarType> scalarTypeOf(DType dtype) {
-  const auto& known = c10::getStringToDtypeMap();
-  const auto found = known.find(std::string(name(dtype)));
-  return found == known.end() ? std::nullopt : std::optional(found->second);
-}
 
 Result<IValue> valueFor(const CaseValue& value, const c10::Argument& argument,
                         const MakeTensor& makeTensor) {

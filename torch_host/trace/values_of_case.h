@@ -6,15 +6,11 @@
 #include <ATen/core/ivalue.h>
 
 #include <functional>
-#include <optional>
 
 #include "core/case_spec.h"
 #include "core/result.h"
 
 namespace neuroncheck::trace {
-
-/// torch's dtype; nullopt for one the case does not state.
-[[nodiscard]] std::optional<c10::ScalarType> scalarTypeOf(DType dtype);
 
 using MakeTensor = std::function<Result<at::Tensor>(const CaseTensor&)>;
 
