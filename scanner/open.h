@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "core/input_shape.h"
 #include "core/inventory.h"
-#include "core/inventory_json.h"
 #include "core/result.h"
 #include "core/schema.h"
 
@@ -29,7 +30,7 @@ struct Limits {
 struct ScanOptions {
   Limits limits;
   /// Asks a running neuron-check-torch (docs/worker-protocol.md); empty when there is none.
-  std::function<Result<Json>(const Json& request)> torchHost{};
+  std::function<Result<nlohmann::ordered_json>(const nlohmann::ordered_json& request)> torchHost{};
   std::string torchHostAbsent{};          ///< why there is none, and how to get it
   std::vector<InputShape> inputShapes{};  ///< of TorchScript inputs
   std::vector<std::string> libraries{};   ///< that register custom operators, for libtorch

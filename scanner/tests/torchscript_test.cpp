@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/inventory_json.h"
 #include "scanner/tests/small_catalogue.h"
 #include "scanner/tests/zip_writer.h"
 
