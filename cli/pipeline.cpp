@@ -88,7 +88,7 @@ Result<ScanContext> scanContext(const Options& options, const opdb::Database& da
     }
     context.scan.libraries.push_back(path.string());
   }
-  if (const auto program = findTorchProgram()) {
+  if (const auto program = worker::findTorchProgram()) {
     context.scan.torchHost = [&torch](const Json& request) { return torch.ask(request); };
   } else if (program.error().code == ErrorCode::Usage) {
     return tl::unexpected(program.error());

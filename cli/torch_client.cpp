@@ -12,8 +12,6 @@ constexpr std::chrono::minutes kPatience{10};
 
 }  // namespace
 
-Result<std::string> findTorchProgram() { return worker::findTorchProgram(); }
-
 Result<worker::TorchWorker*> TorchClient::worker() {
   if (!worker_) {
     worker_ = worker::findTorchProgram().and_then(
@@ -27,13 +25,12 @@ Result<worker::TorchWorker*> TorchClient::worker() {
 
 Result<Json> TorchClient::handshake() {
   NEURONCHECK_TRY(const worker::TorchWorker* host, worker());
-  return Json(host->handshake());
+  return host->handshake();
 }
 
 Result<Json> TorchClient::ask(const Json& request) {
   NEURONCHECK_TRY(worker::TorchWorker * host, worker());
-  NEURONCHECK_TRY(const nlohmann::json answer, host->ask(nlohmann::json(request), kPatience));
-  return Json(answer);
+  return host->ask(request, kPatience);
 }
 
 }  // namespace neuroncheck::cli

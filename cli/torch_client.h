@@ -23,8 +23,4 @@ class TorchClient {
 
   std::optional<Result<worker::TorchWorker>> worker_;
 };
-
-/// Whether the program is there; an Unavailable error that says how to get it when not.
-[[nodiscard]] Result<std::string> findTorchProgram();
-
 }  // namespace neuroncheck::cli

@@ -20,11 +20,11 @@ namespace {
 
 constexpr std::chrono::seconds kStartTimeout{60};
 
-Result<nlohmann::json> parseAnswer(const std::optional<std::string>& text) {
+Result<nlohmann::ordered_json> parseAnswer(const std::optional<std::string>& text) {
   if (!text) {
     return fail(ErrorCode::Unavailable, "it closed its output without an answer");
   }
-  nlohmann::json answer = nlohmann::json::parse(*text, nullptr, false);
+  nlohmann::ordered_json answer = nlohmann::ordered_json::parse(*text, nullptr, false);
   if (!answer.is_object()) {
     return fail(ErrorCode::Unavailable, "its answer is no JSON object");
   }
@@ -76,7 +76,7 @@ Result<void> TorchWorker::launch() {
     return tl::unexpected(died(hello.error()));
   }
   if (hello->value("protocol", 0) != kProtocolVersion) {
-    const std::string theirs = hello->value("protocol", nlohmann::json(nullptr)).dump();
+    const std::string theirs = hello->value("protocol", nlohmann::ordered_json(nullptr)).dump();
     child_.reset();
     return fail(ErrorCode::Unavailable,
                 fmt::format("{} speaks worker protocol {}, this program speaks {}: build both from "
@@ -87,16 +87,17 @@ Result<void> TorchWorker::launch() {
   return {};
 }
 
-Result<nlohmann::json> TorchWorker::ask(const nlohmann::json& request,
-                                        std::chrono::milliseconds timeout) {
+Result<nlohmann::ordered_json> TorchWorker::ask(const nlohmann::ordered_json& request,
+                                                std::chrono::milliseconds timeout) {
   if (!child_) {
     NEURONCHECK_TRY_VOID(launch());
   }
   const auto deadline = Clock::now() + timeout;
-  auto answer = writeFrame(child_->input(),
-                           request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
-                    .and_then([&]() { return readFrame(child_->output(), deadline); })
-                    .and_then(parseAnswer);
+  auto answer =
+      writeFrame(child_->input(),
+                 request.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace))
+          .and_then([&]() { return readFrame(child_->output(), deadline); })
+          .and_then(parseAnswer);
   if (!answer) {
     return tl::unexpected(died(answer.error()));
   }

@@ -28,12 +28,12 @@ class TorchWorker {
   [[nodiscard]] static Result<TorchWorker> start(const std::string& program);
 
   /// `{"protocol":1,"torch":"2.13.0+cpu",...}` as docs/worker-protocol.md has it.
-  [[nodiscard]] const nlohmann::json& handshake() const { return handshake_; }
+  [[nodiscard]] const nlohmann::ordered_json& handshake() const { return handshake_; }
 
   /// Sends one request object and waits for its answer. An answer `{"error": text}` is an Input
   /// error with that text.
-  [[nodiscard]] Result<nlohmann::json> ask(const nlohmann::json& request,
-                                           std::chrono::milliseconds timeout);
+  [[nodiscard]] Result<nlohmann::ordered_json> ask(const nlohmann::ordered_json& request,
+                                                   std::chrono::milliseconds timeout);
 
  private:
   TorchWorker() = default;
@@ -41,7 +41,7 @@ class TorchWorker {
   [[nodiscard]] Error died(const Error& cause);
 
   std::string program_;
-  nlohmann::json handshake_;
+  nlohmann::ordered_json handshake_;
   std::optional<Child> child_;
 };
 

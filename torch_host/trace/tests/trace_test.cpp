@@ -14,7 +14,7 @@
 namespace {
 
 using neuroncheck::worker::TorchWorker;
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
