@@ -44,6 +44,9 @@ enum class Quantity : std::uint8_t {
   /// S of a legal formula that cancels more than the best one: var as mean(x^2) - mean(x)^2.
   /// Not offered where an operator has one formula only.
   UnstableMagnitude,
+  /// Magnitude of the intermediate tensors that a device may store in the output's dtype
+  /// (OutputRule::stored); asked for where a rule has more than one rounding.
+  StoredMagnitude,
   /// The other legal result of a decision whose operands are closer than their bound (floor of a
   /// quotient next to an integer); NaN where there is one legal result only. Integer outputs: the
   /// truth itself where there is one only.

@@ -134,6 +134,9 @@ void writeTensor(const TensorComparison& tensor, bool whole, const CompareReport
     writeHistogram(j.metrics.ratios, out);
   }
   for (const numerics::HypothesisTrial& trial : j.trials) {
+    if (j.state == CaseState::Degraded && !trial.explainsAll) {
+      continue;  // the one that explains everything stands above
+    }
     fmt::print(out, "    tried {}: explains {} of {}{}\n", name(trial.id), trial.explained,
                trial.tried, trial.note.empty() ? "" : "; " + trial.note);
   }

@@ -300,6 +300,26 @@ TEST(JudgeBounds, AnExactFillLeavesNoRoomForOrder) {
   EXPECT_EQ(judge(output.request, reference).state, CaseState::Pass);
 }
 
+TEST(JudgeBounds, WhatIsStoredOnTheWayIsRoundedToo) {
+  // A bf16 difference of two stored bf16 tensors near 10: the result is small, its error is not.
+  const auto truth = ramp(64);
+  auto actual = truth;
+  for (std::size_t i = 0; i < actual.size(); i += 2) {
+    actual[i] += 0.03;
+  }
+  OutputRule rule = ruleOf(OpClass::Fused);
+  rule.roundings = 2;
+  const Output output(DType::BFloat16, {64}, actual, rule, 16);
+  VectorReference reference(truth);
+  reference.set({Quantity::Magnitude, {}}, truth);
+  EXPECT_EQ(judge(output.request, reference).state, CaseState::Mismatch);
+  reference.set({Quantity::StoredMagnitude, {}}, std::vector<double>(64, 10.0));
+  EXPECT_EQ(judge(output.request, reference).state, CaseState::Pass);
+  // One rounding stores nothing on the way.
+  const Output once(DType::BFloat16, {64}, actual, ruleOf(OpClass::Fused), 16);
+  EXPECT_EQ(judge(once.request, reference).state, CaseState::Mismatch);
+}
+
 TEST(JudgeBounds, TheUnstableFormulaIsWeakNotWrong) {
   const std::vector<double> truth = ramp(16);
   auto actual = truth;

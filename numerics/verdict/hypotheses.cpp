@@ -189,7 +189,8 @@ class Trier {
         const double h = values[i];
         const double s = magnitude.empty() ? std::abs(h) : magnitude[i];
         use(Predicted{block.actual[i], block.truth[i], block.expected[i], h,
-                      reader_.bounder().at(h, s).expected, room.empty() ? 0 : room[i]});
+                      reader_.bounder().at(h, s).expected + reader_.storedAt(i),
+                      room.empty() ? 0 : room[i]});
       }
     }
     return {};

@@ -76,6 +76,7 @@ Result<MetricsBlock> RunReader::read(std::int64_t first) {
   } else {
     NEURONCHECK_TRY_VOID(readMagnitude(first, n));
     bounder_.run(truth_, magnitude_, expected_, maximal_);
+    NEURONCHECK_TRY_VOID(addStored(first, n));
   }
   MetricsBlock block{first, actual_, truth_, rounded_, expected_, maximal_, {}, {}};
   if (!exact_ && reference_.offers({Quantity::Emulated, {}})) {
@@ -113,6 +114,24 @@ void RunReader::boundExact() {
     // number.
     truth_[i] = between || !std::isfinite(rounded_[i]) ? truth_[i] : rounded_[i];
   }
+}
+
+/// Each tensor that was stored on the way was rounded to the output's format.
+Result<void> RunReader::addStored(std::int64_t first, std::size_t n) {
+  const Request request{Quantity::StoredMagnitude, {}};
+  stored_.clear();
+  if (request_.rule.roundings < 2 || !reference_.offers(request)) {
+    return {};
+  }
+  stored_.resize(n);
+  NEURONCHECK_TRY_VOID(reference_.evaluate(request, first, stored_));
+  const double factor = (request_.rule.roundings - 1) * traits(format_).unitRoundoff();
+  for (std::size_t i = 0; i < n; ++i) {
+    stored_[i] = std::isfinite(truth_[i]) ? factor * std::abs(stored_[i]) : 0;
+    expected_[i] += stored_[i];
+    maximal_[i] += stored_[i];
+  }
+  return {};
 }
 
 Result<void> RunReader::readMagnitude(std::int64_t first, std::size_t n) {

@@ -33,6 +33,9 @@ class RunReader {
   [[nodiscard]] std::span<const double> equalRun(std::int64_t first);
   /// S of the current run; empty where S = |H|.
   [[nodiscard]] std::span<const double> magnitude() const { return magnitude_; }
+  /// What intermediate results stored in the output's format add to both bounds; 0 where there are
+  /// none.
+  [[nodiscard]] double storedAt(std::size_t i) const { return stored_.empty() ? 0 : stored_[i]; }
   /// A further quantity of the same run, where the reference offers it; empty where not.
   [[nodiscard]] Result<std::span<const double>> also(const Request& request,
                                                      const MetricsBlock& block);
@@ -40,6 +43,7 @@ class RunReader {
  private:
   void takeAlternatives();
   void boundExact();
+  [[nodiscard]] Result<void> addStored(std::int64_t first, std::size_t n);
   [[nodiscard]] Result<void> readMagnitude(std::int64_t first, std::size_t n);
 
   const JudgeRequest& request_;
@@ -51,7 +55,7 @@ class RunReader {
   ElementReader reader_;
   bool exact_;
   std::vector<double> actual_, truth_, magnitude_, rounded_, expected_, maximal_, unstable_,
-      emulated_, other_;
+      emulated_, other_, stored_;
 };
 
 }  // namespace neuroncheck::numerics::detail
