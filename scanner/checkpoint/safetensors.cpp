@@ -9,6 +9,7 @@ namespace neuroncheck::scanner {
 
 Result<Checkpoint> readSafetensors(const ByteSource& source) {
   NEURONCHECK_TRY(SafetensorsHeader header, readSafetensorsHeader(source));
+  markPlaces(header);
   Checkpoint checkpoint;
   checkpoint.top = "dict";
   checkpoint.metadata = std::move(header.metadata);

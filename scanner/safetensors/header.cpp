@@ -154,40 +154,6 @@ Result<SafetensorsTensor> tensorOf(std::string_view name, pt2::Json entry,
   return tensor;
 }
 
-/// The format's own reader wants every byte to belong to exactly one tensor, and of two entries
-/// with one name it takes one: a file with others hides something.
-void checkTogether(SafetensorsHeader& header) {
-  auto& tensors = header.tensors;
-  std::vector<std::size_t> order;
-  std::unordered_set<std::string_view> names;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (!names.insert(tensors[i].name).second) {
-      tensors[i].problem = "its name occurs twice";
-    }
-    if (tensors[i].problem.empty()) {
-      order.push_back(i);
-    }
-  }
-  std::ranges::sort(order, {},
-                    [&](std::size_t i) { return std::pair(tensors[i].begin, tensors[i].end); });
-  std::uint64_t end = 0;
-  for (const std::size_t i : order) {
-    SafetensorsTensor& tensor = tensors[i];
-    if (tensor.begin < end) {
-      tensor.problem =
-          fmt::format("its data starts at byte {}, within that of another", tensor.begin);
-    } else if (tensor.begin > end) {
-      tensor.problem = fmt::format("{} bytes before its data are of no tensor", tensor.begin - end);
-    }
-    end = std::max(end, tensor.end);
-  }
-  if (!order.empty() && order.size() == tensors.size() && end < header.dataBytes &&
-      tensors[order.back()].problem.empty()) {
-    tensors[order.back()].problem =
-        fmt::format("{} bytes behind its data are of no tensor", header.dataBytes - end);
-  }
-}
-
 Result<void> readMetadata(pt2::Json value, SafetensorsHeader& header) {
   NEURONCHECK_TRY(const simdjson::dom::object object, pt2::asObject(value, "'__metadata__'"));
   for (const simdjson::dom::key_value_pair pair : object) {
@@ -235,8 +201,41 @@ Result<SafetensorsHeader> readSafetensorsHeader(const ByteSource& source) {
     }
     header.tensors.push_back(*std::move(tensor));
   }
-  checkTogether(header);
   return header;
+}
+
+void markPlaces(SafetensorsHeader& header) {
+  auto& tensors = header.tensors;
+  std::vector<std::size_t> order;
+  std::unordered_set<std::string_view> names;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (!names.insert(tensors[i].name).second) {
+      tensors[i].problem = "its name occurs twice";
+    }
+    // One whose dtype is not known has its place all the same; one without a place is told already.
+    if (tensors[i].problem.empty() || tensors[i].end > tensors[i].begin) {
+      order.push_back(i);
+    }
+  }
+  std::ranges::sort(order, {},
+                    [&](std::size_t i) { return std::pair(tensors[i].begin, tensors[i].end); });
+  std::uint64_t end = 0;
+  for (const std::size_t i : order) {
+    SafetensorsTensor& tensor = tensors[i];
+    std::string problem;
+    if (tensor.begin < end) {
+      problem = fmt::format("its data starts at byte {}, within that of another", tensor.begin);
+    } else if (tensor.begin > end) {
+      problem = fmt::format("{} bytes before its data are of no tensor", tensor.begin - end);
+    }
+    tensor.problem = tensor.problem.empty() ? problem : tensor.problem;
+    end = std::max(end, tensor.end);
+  }
+  if (!order.empty() && order.size() == tensors.size() && end < header.dataBytes &&
+      tensors[order.back()].problem.empty()) {
+    tensors[order.back()].problem =
+        fmt::format("{} bytes behind its data are of no tensor", header.dataBytes - end);
+  }
 }
 
 }  // namespace neuroncheck::scanner

@@ -40,9 +40,14 @@ inline constexpr std::uint64_t kMostHeaderMemory = std::uint64_t{128} << 20;
 
 /// Reads the header of a safetensors file: eight bytes of length, then that much JSON, at most 100
 /// MB (https://github.com/huggingface/safetensors, README "Format"). A tensor whose offsets do not
-/// fit its shape or the file, whose data overlap another's or leave bytes that are of none, or
-/// whose name occurs twice is kept with its problem. Fails with Input when the header is damaged.
+/// fit its shape or the file is kept with its problem; whether tensors overlap is not looked at.
+/// Fails with Input when the header is damaged.
 [[nodiscard]] Result<SafetensorsHeader> readSafetensorsHeader(const ByteSource& source);
+
+/// Gives a problem to tensors whose data overlap another's or leave bytes that are of none, and
+/// whose name occurs twice: the format's own reader wants every byte to belong to exactly one
+/// tensor, and of two entries with one name it takes one. A file with others hides something.
+void markPlaces(SafetensorsHeader& header);
 
 /// The format's word for a dtype and its place in the order in which the reference writer lays
 /// dtypes out (widest last); nullopt for a dtype the format lacks.

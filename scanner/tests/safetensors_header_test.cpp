@@ -32,6 +32,35 @@ TEST(SafetensorsHeader, PlacesTensorsInTheData) {
   EXPECT_EQ(header->dataOffset + header->dataBytes, 8 + 54 + 9U);
 }
 
+TEST(SafetensorsHeader, MarksWhatOverlapsLeavesGapsOrOccursTwice) {
+  const auto problems = [](const std::string& json, std::size_t dataBytes) {
+    auto header = headerOf(json, dataBytes);
+    EXPECT_TRUE(header) << header.error().text();
+    markPlaces(*header);
+    std::vector<std::string> out;
+    for (const SafetensorsTensor& tensor : header->tensors) {
+      out.push_back(tensor.problem);
+    }
+    return out;
+  };
+  const std::string a = R"("a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]})";
+  const auto b = [](const std::string& offsets) {
+    return R"("b":{"dtype":"F32","shape":[1],"data_offsets":[)" + offsets + "]}";
+  };
+  EXPECT_THAT(problems("{" + a + "," + b("8,12") + "}", 12), ElementsAre("", ""));
+  EXPECT_THAT(problems("{" + a + "," + b("4,8") + "}", 8),
+              ElementsAre("", "its data starts at byte 4, within that of another"));
+  EXPECT_THAT(problems("{" + a + "," + b("10,14") + "}", 14),
+              ElementsAre("", "2 bytes before its data are of no tensor"));
+  EXPECT_THAT(problems("{" + a + "," + b("8,12") + "}", 15),
+              ElementsAre("", "3 bytes behind its data are of no tensor"));
+  EXPECT_THAT(problems("{" + a + "," + a + "}", 8), ElementsAre("", "its name occurs twice"));
+  // A dtype of the future has its place all the same.
+  EXPECT_THAT(
+      problems(R"({"x":{"dtype":"F9","shape":[2],"data_offsets":[0,8]},)" + b("8,12") + "}", 12),
+      ElementsAre("its dtype 'F9' is not known", ""));
+}
+
 TEST(SafetensorsHeader, CountsPairsOfFourBits) {
   const auto header = headerOf(R"({"a":{"dtype":"F4","shape":[2,6],"data_offsets":[0,6]}})", 6);
   ASSERT_TRUE(header) << header.error().text();
