@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
+#include <exception>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -49,7 +51,7 @@ int serve() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const std::string_view command = argc == 2 ? argv[1] : "";
   if (command == "worker") {
     return serve();
@@ -63,4 +65,7 @@ int main(int argc, char** argv) {
              "Reads TorchScript files and dispatches operators for neuron-check, which starts it "
              "by itself.\nMessages on standard input and output: docs/worker-protocol.md.\n");
   return 2;
+} catch (const std::exception& error) {
+  std::fputs(error.what(), stderr);
+  return 4;
 }

@@ -83,7 +83,8 @@ std::optional<std::string> loadLibraries(const json& request) {
   for (const json& library : request.value("libraries", json::array())) {
     const auto path = library.get<std::string>();
     if (::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
-      return fmt::format("--load-library {}: {}", path, ::dlerror());
+      const char* why = ::dlerror();  // NOLINT(concurrency-mt-unsafe): there is one thread only
+      return fmt::format("--load-library {}: {}", path, why);
     }
   }
   return std::nullopt;

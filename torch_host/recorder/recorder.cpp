@@ -73,7 +73,7 @@ const char* neuron_recorder_set_native(const char* names) {
     try {
       added = addNative(name);
     } catch (const std::exception&) {
-      // A name torch itself refuses must not end a process that called through a C interface.
+      added = false;  // a name torch itself refuses must not end a process that called through C
     }
     if (!added) {
       refused += name + '\n';

@@ -6,6 +6,7 @@
 
 /// C interface of libneuron_recorder.so, for ctypes and dlopen. Loading the library registers the
 /// PrivateUse1 backend `neuron`; a process may load only one such library. One recording at a time.
+// NOLINTBEGIN(readability-identifier-naming): C names, for programs in any language
 extern "C" {
 
 /// Registers a backend kernel for each operator of `names` ("aten::linear", "aten::mm.out", one a
@@ -50,3 +51,4 @@ void neuron_recorder_set_bounds(uint64_t exactBytes, uint64_t cpuBytes);
 /// next start.
 const char* neuron_recorder_gave_up(void);
 }
+// NOLINTEND(readability-identifier-naming)

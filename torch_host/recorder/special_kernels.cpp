@@ -130,6 +130,7 @@ Tensor ungroup(const Tensor& grad, int64_t heads) {
 std::tuple<Tensor, Tensor, Tensor, Tensor> attentionBackward(
     const Tensor& gradOut, const Tensor& query, const Tensor& key, const Tensor& value,
     const Tensor& bias, std::array<bool, 4> wanted, const Tensor& /*out*/, const Tensor& /*lse*/,
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): the dispatcher gives these by value
     const Tensor& /*cumQ*/, const Tensor& /*cumK*/, c10::SymInt /*maxQ*/, c10::SymInt /*maxK*/,
     double /*dropout*/, bool causal, const Tensor& /*seed*/, const Tensor& /*offset*/,
     std::optional<double> scale) {
@@ -191,7 +192,10 @@ std::tuple<Tensor, Tensor, Tensor> lstmCellBackward(const OptionalTensor& gradHy
                                                     bool hasBias) {
   Frame f;
   const std::vector<Tensor> part = f.in(workspace).chunk(4, 1);
-  const Tensor i = part[0], forget = part[1], g = part[2], o = part[3];
+  const Tensor& i = part[0];
+  const Tensor& forget = part[1];
+  const Tensor& g = part[2];
+  const Tensor& o = part[3];
   const Tensor tanhCy = f.in(cy).tanh();
   const Tensor dHy = gradHy && gradHy->defined() ? f.in(*gradHy) : at::zeros_like(tanhCy);
   Tensor dC = dHy.mul(o).mul(tanhCy.square().neg().add(1));
@@ -227,7 +231,11 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> gruCellBackward(const Tensor&
                                                                    bool hasBias) {
   Frame f;
   const std::vector<Tensor> part = f.in(workspace).chunk(5, 1);
-  const Tensor r = part[0], z = part[1], n = part[2], h = part[3], hn = part[4];
+  const Tensor& r = part[0];
+  const Tensor& z = part[1];
+  const Tensor& n = part[2];
+  const Tensor& h = part[3];
+  const Tensor& hn = part[4];
   const Tensor dHy = f.in(gradHy);
   const Tensor one = at::ones_like(z);
   const Tensor dN = dHy.mul(one.sub(z)).mul(one.sub(n.square()));

@@ -296,11 +296,11 @@ std::optional<std::vector<c10::IValue>> evaluate(const torch::jit::Node& node,
     }
     return runOnMeta(node, inputs);
   } catch (const std::exception&) {
-    // No meta kernel, most often; what else it was, the run below meets again.
-  }
-  // Interpreter operators that fail on a tensor without memory read its values.
-  if (!op || std::ranges::none_of(inputs, holdsTensor)) {
-    return std::nullopt;
+    // No meta kernel, most often; what else it was, the run below meets again. Interpreter
+    // operators that fail on a tensor without memory read its values.
+    if (!op || std::ranges::none_of(inputs, holdsTensor)) {
+      return std::nullopt;
+    }
   }
   try {
     return runOnZeros(node, inputs, effort.cpuBytes);

@@ -18,7 +18,7 @@ using NodePairs = std::vector<std::pair<const jit::Node*, jit::Node*>>;
 std::pair<const jit::Value*, std::string> pathTo(const jit::Value* value) {
   std::string path;
   while (value->node()->kind() == c10::prim::GetAttr) {
-    path = value->node()->s(c10::attr::name) + (path.empty() ? "" : "." + path);
+    path.insert(0, path.empty() ? "" : ".").insert(0, value->node()->s(c10::attr::name));
     value = value->node()->input();
   }
   return {value, path};

@@ -17,18 +17,21 @@ namespace {
 namespace jit = torch::jit;
 
 Result<at::Tensor> tensorOf(const InputShape& shape) {
+  const auto refused = [&shape]() {
+    return fail(
+        ErrorCode::Usage,
+        fmt::format("--input-shape {}: no tensor can be made of that dtype alone", shape.str()));
+  };
   const auto type = scalarTypeOf(shape.dtype);
-  try {
-    if (type) {
-      return at::empty_strided(shape.sizes, c10::contiguous_strides(shape.sizes),
-                               at::TensorOptions(c10::kMeta).dtype(*type));
-    }
-  } catch (const c10::Error&) {
-    // quantised types, which have more to them than a dtype
+  if (!type) {
+    return refused();
   }
-  return fail(
-      ErrorCode::Usage,
-      fmt::format("--input-shape {}: no tensor can be made of that dtype alone", shape.str()));
+  try {
+    const auto options = at::TensorOptions(c10::kMeta).dtype(c10::scalarTypeToTypeMeta(*type));
+    return at::empty_strided(shape.sizes, c10::contiguous_strides(shape.sizes), options);
+  } catch (const c10::Error&) {
+    return refused();  // a quantised type has more to it than a dtype
+  }
 }
 
 /// "scale=0.5", at most some letters of it.

@@ -251,9 +251,12 @@ OpUse MethodWalk::useOf(const jit::Node& node, const Context& context) const {
   Places places = placesOf(node, inliner_);
   use.source = std::move(places.source);
   use.lastFrame = std::move(places.lastFrame);
-  const bool ofFork = places.module.empty() && places.moduleType.empty();
-  use.module = ofFork ? context.module : std::move(places.module);
-  use.moduleType = ofFork ? context.moduleType : std::move(places.moduleType);
+  use.module = std::move(places.module);
+  use.moduleType = std::move(places.moduleType);
+  if (use.module.empty() && use.moduleType.empty()) {
+    use.module = context.module;  // of the fork around it
+    use.moduleType = context.moduleType;
+  }
   use.graph = context.path;
   use.conditional = context.conditional;
   use.inLoop = context.inLoop;

@@ -4,6 +4,7 @@
 #include <torch/csrc/jit/frontend/source_range.h>
 
 #include <cstdint>
+#include <ranges>
 #include <regex>
 #include <vector>
 
@@ -61,14 +62,15 @@ Places placesOf(const jit::Node& node, const Inliner& inliner) {
   for (auto entry = node.callstack(); entry; entry = (*entry)->callee()) {
     entries.push_back(*entry);
   }
-  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-    append(frames, framesOf((*entry)->source_range()));
+  for (const jit::InlinedCallStackPtr& entry : std::ranges::reverse_view(entries)) {
+    append(frames, framesOf(entry->source_range()));
   }
   for (const jit::InlinedCallStackPtr& entry : entries) {
     if (const Inliner::Instance* instance = inliner.instanceOf(*entry)) {
       const bool nested = !places.module.empty() && !instance->path.empty();
       places.module += (nested ? "." : "") + instance->path;
-      places.moduleType = unmangled(instance->type->name()->qualifiedName());
+      const auto& type = instance->type->name();
+      places.moduleType = type ? unmangled(type->qualifiedName()) : std::string();
     }
   }
   for (const SourcePlace& frame : frames) {

@@ -18,6 +18,7 @@ constexpr auto kResultGuesses =
 
 std::string argumentList(std::size_t positional, const std::set<std::string>& keywords) {
   std::vector<std::string> parts;
+  parts.reserve(positional + keywords.size() + 1);
   for (std::size_t i = 0; i < positional; ++i) {
     parts.push_back(fmt::format("Any a{}", i));
   }
@@ -102,6 +103,7 @@ void StubRegistry::restartGuesses() {
 
 std::vector<std::string> StubRegistry::schemas() const {
   std::vector<std::string> out;
+  out.reserve(stubs_.size());
   for (const auto& [name, stub] : stubs_) {
     out.push_back(fmt::format("{}::{}", name.substr(0, name.find("::")), stub.schema));
   }

@@ -110,8 +110,8 @@ c10::Storage makeStorage(std::size_t bytes, c10::Device device) {
   } else {
     data = device.is_cpu() ? zeroPages(bytes) : allocator->allocate(bytes);
   }
-  return c10::Storage(c10::make_intrusive<c10::StorageImpl>(
-      c10::StorageImpl::use_byte_size_t(), bytes, std::move(data), allocator, true));
+  return {c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes,
+                                                std::move(data), allocator, true)};
 }
 
 c10::DispatchKey keyOf(c10::Device device) {

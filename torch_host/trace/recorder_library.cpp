@@ -38,7 +38,8 @@ Result<const RecorderLibrary*> RecorderLibrary::load() {
   const std::string path = (program.parent_path() / kName).string();
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    return fail(ErrorCode::Unavailable, fmt::format("cannot load {}: {}", kName, ::dlerror()));
+    const char* why = ::dlerror();  // NOLINT(concurrency-mt-unsafe): there is one thread only
+    return fail(ErrorCode::Unavailable, fmt::format("cannot load {}: {}", kName, why));
   }
   RecorderLibrary out;
   if (!resolve(library, "neuron_recorder_set_native", out.setNative_) ||

@@ -83,8 +83,8 @@ class Converter {
     const bool numbers = element->kind() == TypeKind::SymIntType;
     c10::impl::GenericList out(numbers ? c10::TypePtr(c10::IntType::get()) : element);
     for (const CaseValue& item : list->items) {
-      NEURONCHECK_TRY(IValue converted, (*this)(item, element));
-      out.push_back(std::move(converted));
+      NEURONCHECK_TRY(const IValue converted, (*this)(item, element));
+      out.push_back(converted);
     }
     return IValue(std::move(out));
   }
