@@ -184,6 +184,9 @@ TEST(JudgeUpstream, ALongSumThatIsBitForBitTheCpusIsAHint) {
   EXPECT_TRUE(j.identicalToCpu);
   reference.set({Quantity::CpuSameDType, {}}, rounded(Format::Float32, s.truth));
   EXPECT_FALSE(judge(output.request, reference).identicalToCpu);
+  // Two machines that both return the nearest number are equal by right.
+  const Output nearest(DType::Float32, {64}, s.truth, ruleOf(OpClass::Reduction), 4096);
+  EXPECT_FALSE(judge(nearest.request, reference).identicalToCpu);
 }
 
 TEST(JudgeExtras, AllcloseIsALabelledGateBesideTheVerdict) {

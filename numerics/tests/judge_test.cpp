@@ -286,6 +286,25 @@ TEST(JudgeBounds, TruncationThatHidesInRandomSignsIsNoted) {
               ::testing::Not(::testing::Contains(HasSubstr("truncation?"))));
 }
 
+TEST(JudgeBounds, AnFp64ResultIsHeldAgainstATruthThatErrsAsMuch) {
+  // Two fp64 sums in different orders, each off by what one of them may be off.
+  const auto truth = ramp(64, 1000);
+  const double room = 4 * std::sqrt(4096.0) * 0x1p-53 * 2000;
+  auto actual = truth;
+  actual[5] += 1.5 * room;
+  const auto judgedAt = [&](const std::vector<double>& values) {
+    const Output output(DType::Float64, {64}, values, ruleOf(OpClass::Reduction), 4096);
+    VectorReference reference(truth);
+    reference.set({Quantity::Magnitude, {}}, std::vector<double>(64, 2000.0));
+    return judge(output.request, reference);
+  };
+  const Judgement j = judgedAt(actual);
+  EXPECT_EQ(j.state, CaseState::Pass);
+  EXPECT_THAT(j.notes, ::testing::Contains(HasSubstr("the truth is of the same precision")));
+  actual[5] += 2 * room;
+  EXPECT_NE(judgedAt(actual).state, CaseState::Pass);
+}
+
 TEST(JudgeBounds, AnExactFillLeavesNoRoomForOrder) {
   Output output(DType::Float32, {8}, ramp(8, 1000), ruleOf(OpClass::Contraction), 1 << 16);
   auto actual = ramp(8, 1000);
