@@ -23,19 +23,6 @@ bool seeksEdges(FillId fill) {
          fill == FillId::Exhaustive || fill == FillId::DomainEdges;
 }
 
-DType componentDType(DType dtype) {
-  switch (dtype) {
-    case DType::Complex32:
-      return DType::Float16;
-    case DType::Complex64:
-      return DType::Float32;
-    case DType::Complex128:
-      return DType::Float64;
-    default:
-      return dtype;
-  }
-}
-
 Result<void> normaliseAxis(std::optional<std::int64_t>& axis, std::size_t rank,
                            std::string_view what) {
   if (!axis) {
@@ -64,7 +51,7 @@ Result<FillPlan> planOf(FillRequest request) {
     return inputError("a fill needs k, factors and operands of at least 1 and a variant from 0");
   }
   if (isComplex(request.dtype)) {
-    request.dtype = componentDType(request.dtype);
+    request.dtype = componentOf(request.dtype);
     request.sizes.push_back(2);
     NEURONCHECK_TRY(plan.count, elementCount(request.sizes));
     // Each component of a product of complex numbers is the sum of two.
@@ -251,7 +238,7 @@ std::int64_t highestInteger(DType dtype) {
 }
 
 double exactIntegers(DType dtype) {
-  const DType component = componentDType(dtype);
+  const DType component = componentOf(dtype);
   if (const auto format = formatOf(component)) {
     // e8m0 holds powers of two only.
     return traits(*format).isSigned() ? std::ldexp(1.0, traits(*format).significandBits) : 2;

@@ -21,6 +21,8 @@ std::pair<Wide, Wide> reach(const TensorView& view) {
   return {low, high};
 }
 
+}  // namespace
+
 DType componentOf(DType dtype) {
   switch (dtype) {
     case DType::Complex32:
@@ -33,8 +35,6 @@ DType componentOf(DType dtype) {
       return dtype;
   }
 }
-
-}  // namespace
 
 Result<std::int64_t> elementCount(std::span<const std::int64_t> sizes) {
   if (const auto negative = std::ranges::find_if(sizes, [](auto size) { return size < 0; });

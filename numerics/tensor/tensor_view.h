@@ -41,6 +41,8 @@ struct TensorView {
   [[nodiscard]] std::string str() const;
 };
 
+/// The dtype of a complex dtype's real and imaginary part; any other as it is.
+[[nodiscard]] DType componentOf(DType dtype);
 /// Product of sizes; an Error when one is negative or the product passes int64.
 [[nodiscard]] Result<std::int64_t> elementCount(std::span<const std::int64_t> sizes);
 [[nodiscard]] std::vector<std::int64_t> contiguousStrides(std::span<const std::int64_t> sizes);
