@@ -106,6 +106,17 @@ struct HigherOrderUse {
   SourcePlace source;
 };
 
+/// A device that a builtin of TorchScript's interpreter names: `x.to("cpu")` in a script is
+/// `aten::to.prim_Device`, which is no operator of the dispatcher and yet moves tensors.
+struct DeviceLiteral {
+  OpName op;
+  Device device;
+  std::string node;
+  std::string graph;
+  std::string module;
+  SourcePlace source;
+};
+
 struct GraphInput {
   std::string name;
   std::string kind;    ///< USER_INPUT, PARAMETER, BUFFER, CONSTANT_TENSOR, CUSTOM_OBJ, TOKEN,
@@ -174,6 +185,8 @@ struct Model {
   /// number. Neither is work of the device.
   std::map<std::string, std::int64_t> interpreterOps;
   std::map<std::string, std::int64_t> primOps;
+  /// TorchScript only: devices that those builtins name, in execution order.
+  std::vector<DeviceLiteral> deviceLiterals;
   /// The operators are names in readable source: without overloads, operands and order of calls.
   bool approximate = false;
   /// TorchScript only: a method, never `forward`, that the reader saw to the end and that has no

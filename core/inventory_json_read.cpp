@@ -357,6 +357,19 @@ void orderUses(ReadContext& context, Model& model, const JsonPath& path) {
   }
 }
 
+DeviceLiteral readDeviceLiteral(ReadContext& context, const Json& json, const JsonPath& path) {
+  JsonFields fields(context.scan, json, path);
+  DeviceLiteral out;
+  out.op = readWord<OpName>(fields, "target", OpName::parse);
+  out.device = json_detail::parseDevice(fields.string("device"));
+  out.node = fields.string("node");
+  out.graph = fields.string("graph");
+  out.module = fields.string("module");
+  out.source = readPlace(fields, "source");
+  fields.finish();
+  return out;
+}
+
 Model readModel(ReadContext& context, const std::string& modelName, const Json& json,
                 const JsonPath& path) {
   JsonFields fields(context.scan, json, path);
@@ -387,6 +400,11 @@ Model readModel(ReadContext& context, const std::string& modelName, const Json& 
     model.operatorFree = fields.has("operator_free") && fields.boolean("operator_free");
     readCounts(context, fields, "interpreter_ops", model.interpreterOps);
     readCounts(context, fields, "prim", model.primOps);
+    if (fields.has("device_literals")) {
+      fields.eachElement("device_literals", [&](const Json& entry, const JsonPath& entryPath) {
+        model.deviceLiterals.push_back(readDeviceLiteral(context, entry, entryPath));
+      });
+    }
   }
   model.nodeCount = fields.unsignedInteger("nodes");
   model.jsonBytes = fields.unsignedInteger("json_bytes");

@@ -359,6 +359,14 @@ void writeScriptParts(Json& out, const Model& model) {
       out[key][op] = count;
     }
   }
+  for (const DeviceLiteral& literal : model.deviceLiterals) {
+    out["device_literals"].push_back({{"target", literal.op.str()},
+                                      {"device", literal.device.str()},
+                                      {"node", literal.node},
+                                      {"graph", literal.graph},
+                                      {"module", literal.module},
+                                      {"source", placeOrNull(literal.source)}});
+  }
 }
 
 Json modelToJson(const Model& model) {

@@ -48,28 +48,38 @@ bool isTargetDevice(const Device& device) {
 }
 
 template <typename Use>
-void bakedDevice(RuleRun& run, const Use& use) {
+void bakedDevice(RuleRun& run, const Use& use, const Device& device, std::string detail) {
+  if (isTargetDevice(device)) {
+    return;
+  }
+  Finding& finding = run.finding("NC511");
+  finding.message =
+      "The graph names a device. Run as it is on the target, these operators make or want "
+      "tensors elsewhere: operands on two devices, or a failing check.";
+  finding.places.push_back(run.place(use, std::move(detail)));
+}
+
+template <typename Use>
+void bakedArguments(RuleRun& run, const Use& use) {
   for (const Argument& argument : use.args) {
-    const auto* device = std::get_if<Device>(&argument.value);
-    if (device == nullptr || isTargetDevice(*device)) {
-      continue;
+    if (const auto* device = std::get_if<Device>(&argument.value)) {
+      bakedDevice(run, use, *device,
+                  fmt::format("{} is {}{}", argument.name.empty() ? "an argument" : argument.name,
+                              device->str(), argument.isDefault ? " (default)" : ""));
     }
-    Finding& finding = run.finding("NC511");
-    finding.message =
-        "The graph names a device. Run as it is on the target, these operators make or want "
-        "tensors elsewhere: operands on two devices, or a failing check.";
-    finding.places.push_back(run.place(
-        use, fmt::format("{} is {}{}", argument.name.empty() ? "an argument" : argument.name,
-                         device->str(), argument.isDefault ? " (default)" : "")));
   }
 }
 
 void bakedDevices(RuleRun& run) {
   for (const OpUse& use : run.model().uses) {
-    bakedDevice(run, use);
+    bakedArguments(run, use);
   }
   for (const HigherOrderUse& use : run.model().higherOrder) {
-    bakedDevice(run, use);
+    bakedArguments(run, use);
+  }
+  for (const DeviceLiteral& literal : run.model().deviceLiterals) {
+    bakedDevice(run, literal, literal.device,
+                fmt::format("device is {} (a builtin of the interpreter)", literal.device.str()));
   }
 }
 

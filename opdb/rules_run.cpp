@@ -225,6 +225,15 @@ FindingPlace RuleRun::place(const HigherOrderUse& use, std::string detail) {
           .detail = std::move(detail)};
 }
 
+FindingPlace RuleRun::place(const DeviceLiteral& literal, std::string detail) const {
+  cut(detail, kMaxDetail);
+  return {.model = model_.name,
+          .node = literal.node,
+          .op = literal.op.str(),
+          .source = literal.source,
+          .detail = std::move(detail)};
+}
+
 FindingPlace RuleRun::place(std::string_view node, std::string detail) const {
   cut(detail, kMaxDetail);
   return {.model = model_.name,

@@ -66,6 +66,7 @@ class RuleRun {
   /// The same; where the file has no line of it, that of the first operator inside, said in
   /// `detail`.
   [[nodiscard]] FindingPlace place(const HigherOrderUse& use, std::string detail = {});
+  [[nodiscard]] FindingPlace place(const DeviceLiteral& literal, std::string detail) const;
   /// A place outside the operators: a graph input, parameter or buffer.
   [[nodiscard]] FindingPlace place(std::string_view node, std::string detail) const;
 

@@ -90,6 +90,14 @@ class InventoryBuilder {
     claims_.back().claim = Claim::Native;
     return model_.uses.back();
   }
+  void deviceLiteral(std::string_view op, Device device) {
+    model_.deviceLiterals.push_back({.op = OpName::parse(op).value(),
+                                     .device = std::move(device),
+                                     .node = "moved",
+                                     .graph = {},
+                                     .module = {},
+                                     .source = {"model.py", 1}});
+  }
   HigherOrderUse& addHigherOrder(std::string name, std::vector<ArgValue> args = {}) {
     HigherOrderUse use;
     use.name = name;

@@ -44,6 +44,11 @@ std::vector<RuleCase> modeCases() {
                    },
                    Severity::Warning});
   }
+  for (const char* op : {"aten::to.prim_Device", "aten::cuda"}) {
+    out.push_back({"NC511", [op](auto& b, auto&) { b.deviceLiteral(op, {"cuda", std::nullopt}); },
+                   [op](auto& b, auto&) { b.deviceLiteral(op, {"neuron", 0}); },
+                   Severity::Warning});
+  }
   out.push_back({"NC513", [](auto& b, auto&) { writeTo(b, "aten::select.int"); },
                  [](auto& b, auto&) { writeTo(b, "aten::relu"); }, Severity::Note});
   out.push_back({"NC517", collective("_c10d_functional::all_gather_into_tensor"),

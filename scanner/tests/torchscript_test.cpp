@@ -58,6 +58,12 @@ class TorchScript : public ::testing::Test {
     model.dialect = "torchscript";
     model.shapes = ShapeOrigin::Unknown;
     model.interpreterOps["aten::len.t"] = 1;
+    model.deviceLiterals.push_back({.op = {.ns = "aten", .base = "to", .overload = "prim_Device"},
+                                    .device = {.type = "cuda", .index = 1},
+                                    .node = "a.1",
+                                    .graph = {},
+                                    .module = "head",
+                                    .source = {"net.py", 7}});
     OpUse use;
     use.op = {.ns = "aten", .base = "relu_", .overload = {}};
     use.node = "x.1";
@@ -111,6 +117,10 @@ TEST_F(TorchScript, AnAnswerIsCompletedFromTheCatalogue) {
   EXPECT_FALSE(model.approximate);
   EXPECT_TRUE(model.uses.at(0).inCatalogue);
   EXPECT_THAT(model.subgraphs, ElementsAre("/if_0"));
+  ASSERT_EQ(model.deviceLiterals.size(), 1U);
+  EXPECT_EQ(
+      toJson(*scanned.inventory).at("methods").at("forward").at("device_literals").dump(),
+      R"([{"target":"aten::to.prim_Device","device":"cuda:1","node":"a.1","graph":"","module":"head","source":"net.py:7"}])");
   EXPECT_TRUE(scanned.inventory->notes.empty());
   EXPECT_EQ(scanned.inventory->path, path_);
 }

@@ -216,8 +216,11 @@ void MethodWalk::count(const jit::Node& node) {
 
 void MethodWalk::record(const jit::Node& node, const Context& context) {
   const OpName op = opNameOf(node);
-  if (op.ns == "prim" || !isDispatched(op)) {
+  if (op.ns == "prim") {
     return;
+  }
+  if (!isDispatched(op)) {
+    return recordDevices(node, context);
   }
   OpUse use = useOf(node, context);
   for (Argument& argument : use.args) {
@@ -231,6 +234,33 @@ void MethodWalk::record(const jit::Node& node, const Context& context) {
   OpUse& seen = model_.uses[place->second];
   for (std::size_t i = 0; i < seen.args.size(); ++i) {
     seen.args[i].value = agreed(seen.args[i].value, use.args[i].value);
+  }
+}
+
+void MethodWalk::recordDevices(const jit::Node& node, const Context& context) {
+  std::vector<Device> devices;
+  for (const jit::Value* input : node.inputs()) {
+    // A tensor without memory stands for any device: what it answers is no device.
+    const ArgValue value = argumentOf(*input, input->type());
+    if (const auto* device = std::get_if<Device>(&value)) {
+      devices.push_back(*device);
+    }
+  }
+  const OpName op = opNameOf(node);
+  if (op.ns == "aten" && (op.base == "cpu" || op.base == "cuda")) {
+    devices.push_back({.type = op.base, .index = std::nullopt});
+  }
+  if (devices.empty() || !withDevices_.insert(&node).second) {
+    return;
+  }
+  const OpUse use = useOf(node, context);
+  for (Device& device : devices) {
+    model_.deviceLiterals.push_back({.op = use.op,
+                                     .device = std::move(device),
+                                     .node = use.node,
+                                     .graph = use.graph,
+                                     .module = use.module,
+                                     .source = use.source});
   }
 }
 

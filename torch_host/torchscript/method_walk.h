@@ -66,6 +66,8 @@ class MethodWalk {
 
   void count(const torch::jit::Node& node);
   void record(const torch::jit::Node& node, const Context& context);
+  /// Devices that a builtin of the interpreter names: `x.to("cpu")`, `x.cuda()`.
+  void recordDevices(const torch::jit::Node& node, const Context& context);
   [[nodiscard]] OpUse useOf(const torch::jit::Node& node, const Context& context) const;
   [[nodiscard]] ArgValue argumentOf(const torch::jit::Value& value, const c10::TypePtr& type) const;
   /// Results of a node from its inputs; forgets them where they cannot be known.
@@ -89,6 +91,7 @@ class MethodWalk {
   std::unordered_map<const torch::jit::Node*, std::shared_ptr<torch::jit::Graph>> forks_;
   std::unordered_map<const torch::jit::Node*, std::size_t> blockNumbers_;
   std::set<const torch::jit::Node*> counted_;
+  std::set<const torch::jit::Node*> withDevices_;
   std::vector<c10::IValue>
       written_;                ///< containers changed in loops that are followed trip by trip
   bool judgeable_ = false;     ///< it has an operator, or something that may hide one
