@@ -4,7 +4,7 @@
 The library can be built with g++ and the torch of the running interpreter alone:
 
     T=$(python3 -c 'import os, torch; print(os.path.dirname(torch.__file__))')
-    g++ -std=c++20 -O1 -fPIC -shared -I. -isystem $T/include torch_host/recorder/*.cpp \
+    g++ -std=c++20 -O1 -fPIC -shared -I. -isystem $T/include torch_host/{backend,recorder}/*.cpp \
         -o libneuron_recorder.so -L$T/lib -Wl,-rpath,$T/lib -ltorch_cpu -lc10
 """
 import ctypes
@@ -17,7 +17,7 @@ import types
 import torch
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SOURCES = ROOT / "torch_host" / "recorder"
+SOURCES = [ROOT / "torch_host" / folder for folder in ("backend", "recorder")]
 
 # What the minimal backend registers besides its plumbing: operators whose default kernel only throws, and the fused
 # recurrent cells, which have no CPU kernel a fallback could use.
@@ -38,8 +38,8 @@ def build(folder, jobs=2):
     folder.mkdir(parents=True, exist_ok=True)
     torch_root = pathlib.Path(torch.__file__).parent
     library = folder / "libneuron_recorder.so"
-    sources = sorted(SOURCES.glob("*.cpp"))
-    newest = max(p.stat().st_mtime for p in [*sources, *SOURCES.glob("*.h")])
+    sources = sorted(p for folder in SOURCES for p in folder.glob("*.cpp"))
+    newest = max(p.stat().st_mtime for p in [*sources, *(p for folder in SOURCES for p in folder.glob("*.h"))])
     if library.exists() and library.stat().st_mtime > newest:
         return library
     objects, running = [], []

@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/library.h>
 
 #include <cmath>
@@ -265,8 +266,6 @@ void markArrival() {
     log().calls[innermost].arrived = true;
   }
 }
-
-PauseRecording::PauseRecording() : guard_(c10::DispatchKeySet(kMode)) { markArrival(); }
 
 }  // namespace neuroncheck::recorder
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <c10/core/impl/LocalDispatchKeySet.h>
-
 #include <string>
 
 #include "torch_host/recorder/recorder.h"
@@ -32,15 +30,5 @@ std::string stopRecording();
 
 /// Marks the innermost call of this thread as one that reached the backend.
 void markArrival();
-
-/// While it lives, calls of this thread are not recorded: what a CPU kernel does inside is no
-/// device work. Marks the innermost call as arrived.
-class PauseRecording {
- public:
-  PauseRecording();
-
- private:
-  c10::impl::ExcludeDispatchKeyGuard guard_;
-};
 
 }  // namespace neuroncheck::recorder

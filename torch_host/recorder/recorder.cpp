@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "torch_host/recorder/recorder.h"
 
-#include "torch_host/recorder/alias_engine.h"
+#include "torch_host/backend/alias_engine.h"
+#include "torch_host/backend/hooks.h"
+#include "torch_host/backend/plumbing_kernels.h"
+#include "torch_host/backend/special_kernels.h"
 #include "torch_host/recorder/call_log.h"
-#include "torch_host/recorder/special_kernels.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
@@ -48,14 +50,28 @@ bool addNative(const std::string& name) {
     return true;
   }
   torch::Library& library = libraryOf(name.substr(0, colons));
-  if (!registerSpecialKernel(library, name)) {
-    library.impl(name.c_str(), torch::CppFunction::makeFromBoxedFunction<&runOnAliases>());
+  if (const auto special = backend::specialKernel(name)) {
+    special->registerOn(library, name.c_str());
+  } else {
+    library.impl(name.c_str(), torch::CppFunction::makeFromBoxedFunction<&backend::runOnAliases>());
   }
   return true;
 }
 
+/// Runs when the library is loaded.
+const bool kHooked = [] {
+  backend::hooks().arrived = &markArrival;
+  return true;
+}();
+
 }  // namespace
 }  // namespace neuroncheck::recorder
+
+TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&neuroncheck::backend::runOnAliases>());
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { neuroncheck::backend::registerPlumbing(m); }
 
 const char* neuron_recorder_set_native(const char* names) {
   using namespace neuroncheck::recorder;
@@ -79,12 +95,12 @@ const char* neuron_recorder_set_native(const char* names) {
       refused += name + '\n';
     }
   }
-  setAttentionOverrideable(attention);
+  neuroncheck::backend::setAttentionOverrideable(attention);
   return refused.c_str();
 }
 
 void neuron_recorder_start() {
-  neuroncheck::recorder::gaveUpReason().clear();
+  neuroncheck::backend::gaveUpReason().clear();
   neuroncheck::recorder::startRecording();
 }
 
@@ -99,7 +115,7 @@ void neuron_recorder_observe(const neuron_recorder_observer* observer) {
 }
 
 void neuron_recorder_set_bounds(uint64_t exactBytes, uint64_t cpuBytes) {
-  neuroncheck::recorder::computeBounds() = {exactBytes, cpuBytes};
+  neuroncheck::backend::computeBounds() = {exactBytes, cpuBytes};
 }
 
-const char* neuron_recorder_gave_up() { return neuroncheck::recorder::gaveUpReason().c_str(); }
+const char* neuron_recorder_gave_up() { return neuroncheck::backend::gaveUpReason().c_str(); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "torch_host/recorder/alias_engine.h"
+#include "torch_host/backend/alias_engine.h"
 
-#include "torch_host/recorder/call_log.h"
+#include "torch_host/backend/hooks.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <string>
 
-namespace neuroncheck::recorder {
+namespace neuroncheck::backend {
 namespace {
 
 void keepAlive(void* context) { delete static_cast<c10::Storage*>(context); }
@@ -289,4 +289,4 @@ void giveUp(const std::string& reason) {
   TORCH_CHECK(false, reason);
 }
 
-}  // namespace neuroncheck::recorder
+}  // namespace neuroncheck::backend

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device itself: memory, guard, hooks and random generator of a PrivateUse1 backend on host
 // memory.
-#include "torch_host/recorder/alias_engine.h"
+#include "torch_host/backend/alias_engine.h"
+#include "torch_host/backend/hooks.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/detail/PrivateUse1HooksInterface.h>
@@ -15,7 +16,7 @@
 #include <cstring>
 #include <string>
 
-namespace neuroncheck::recorder {
+namespace neuroncheck::backend {
 namespace {
 
 constexpr auto kType = c10::DeviceType::PrivateUse1;
@@ -73,9 +74,16 @@ class NeuronGuard final : public c10::impl::NoOpDeviceGuardImpl<kType> {
               c10::EventFlag /*flag*/) const override {}
   void block(void* /*event*/, const c10::Stream& /*stream*/) const override {}
   bool queryEvent(void* /*event*/) const override { return true; }
+  void synchronizeStream(const c10::Stream& /*stream*/) const override { wait(); }
+  void synchronizeDevice(c10::DeviceIndex /*index*/) const override { wait(); }
 
  private:
   static c10::Stream stream() { return c10::Stream(c10::Stream::DEFAULT, neuronDevice()); }
+  static void wait() {
+    if (hooks().synchronize != nullptr) {
+      hooks().synchronize();
+    }
+  }
 };
 
 /// Only its device differs from the CPU's generator; draws are made by the CPU's default generator.
@@ -128,4 +136,4 @@ const bool kRegistered = [] {
 C10_REGISTER_GUARD_IMPL(PrivateUse1, NeuronGuard)
 
 }  // namespace
-}  // namespace neuroncheck::recorder
+}  // namespace neuroncheck::backend

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "torch_host/recorder/special_kernels.h"
+#include "torch_host/backend/special_kernels.h"
 
-#include "torch_host/recorder/alias_engine.h"
-#include "torch_host/recorder/call_log.h"
+#include "torch_host/backend/alias_engine.h"
+#include "torch_host/backend/hooks.h"
 
 #include <ATen/SDPBackend.h>
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -26,7 +26,7 @@
 #include <tuple>
 #include <vector>
 
-namespace neuroncheck::recorder {
+namespace neuroncheck::backend {
 namespace {
 
 using at::Tensor;
@@ -255,33 +255,37 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> gruCellBackward(const Tensor&
 
 void setAttentionOverrideable(bool on) { attentionOverrideable = on; }
 
-bool registerSpecialKernel(torch::Library& library, const std::string& name) {
-  const char* op = name.c_str();
+std::optional<Kernel> specialKernel(const std::string& name) {
   if (name == "aten::convolution_overrideable") {
-    library.impl(op, TORCH_FN(convolution));
-  } else if (name == "aten::convolution_backward_overrideable") {
-    library.impl(op, TORCH_FN(convolutionBackward));
-  } else if (name == "aten::_scaled_dot_product_fused_attention_overrideable") {
-    library.impl(op, TORCH_FN(attention));
-  } else if (name == "aten::_scaled_dot_product_fused_attention_overrideable_backward") {
-    library.impl(op, TORCH_FN(attentionBackward));
-  } else if (name == "aten::_thnn_fused_lstm_cell") {
-    library.impl(op, TORCH_FN(lstmCell));
-  } else if (name == "aten::_thnn_fused_lstm_cell_backward_impl") {
-    library.impl(op, TORCH_FN(lstmCellBackward));
-  } else if (name == "aten::_thnn_fused_gru_cell") {
-    library.impl(op, TORCH_FN(gruCell));
-  } else if (name == "aten::_thnn_fused_gru_cell_backward") {
-    library.impl(op, TORCH_FN(gruCellBackward));
-  } else {
-    return false;
+    return kernelOf<&convolution>();
   }
-  return true;
+  if (name == "aten::convolution_backward_overrideable") {
+    return kernelOf<&convolutionBackward>();
+  }
+  if (name == "aten::_scaled_dot_product_fused_attention_overrideable") {
+    return kernelOf<&attention>();
+  }
+  if (name == "aten::_scaled_dot_product_fused_attention_overrideable_backward") {
+    return kernelOf<&attentionBackward>();
+  }
+  if (name == "aten::_thnn_fused_lstm_cell") {
+    return kernelOf<&lstmCell>();
+  }
+  if (name == "aten::_thnn_fused_lstm_cell_backward_impl") {
+    return kernelOf<&lstmCellBackward>();
+  }
+  if (name == "aten::_thnn_fused_gru_cell") {
+    return kernelOf<&gruCell>();
+  }
+  if (name == "aten::_thnn_fused_gru_cell_backward") {
+    return kernelOf<&gruCellBackward>();
+  }
+  return std::nullopt;
 }
 
-}  // namespace neuroncheck::recorder
+}  // namespace neuroncheck::backend
 
 namespace at::native {
 // The macro belongs to the namespace of the stub it fills.
-REGISTER_PRIVATEUSE1_DISPATCH(_fused_sdp_choice_stub, &neuroncheck::recorder::chooseAttention)
+REGISTER_PRIVATEUSE1_DISPATCH(_fused_sdp_choice_stub, &neuroncheck::backend::chooseAttention)
 }  // namespace at::native

@@ -8,9 +8,9 @@
 #include <initializer_list>
 #include <vector>
 
-namespace neuroncheck::recorder {
+namespace neuroncheck::backend {
 
-/// The device on which every tensor of the recorder lives (one device, index 0).
+/// The device on which every tensor of the backend lives (one device, index 0).
 c10::Device neuronDevice();
 
 /// One run of another device's code on neuron tensors without copying.
@@ -54,11 +54,11 @@ class AliasScope {
 };
 
 /// Boxed kernel: runs the operator's CPU kernel on the stack through an AliasScope, or its Meta
-/// kernel where the bounds of neuron_recorder_set_bounds ask for that. Operators without a CPU
+/// kernel where computeBounds() asks for that. Operators without a CPU
 /// kernel raise torch's own "Could not run" error. Calls made by the kernel are not recorded.
 void runOnAliases(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
-/// The bounds of recorder.h.
+/// Bounds of what a kernel may compute; recorder.h says what they do. None by default.
 struct ComputeBounds {
   uint64_t exactBytes = UINT64_MAX;
   uint64_t cpuBytes = UINT64_MAX;
@@ -73,4 +73,4 @@ uint64_t operandBytes(const c10::IValue& value);
 /// The reason noted since it was last cleared.
 std::string& gaveUpReason();
 
-}  // namespace neuroncheck::recorder
+}  // namespace neuroncheck::backend

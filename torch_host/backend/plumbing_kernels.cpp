@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels without which no tensor can live on the device. Everything else reaches the boxed
 // fallback.
-#include "torch_host/recorder/alias_engine.h"
-#include "torch_host/recorder/call_log.h"
+#include "torch_host/backend/plumbing_kernels.h"
+
+#include "torch_host/backend/alias_engine.h"
+#include "torch_host/backend/hooks.h"
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -21,7 +23,7 @@
 
 #include <algorithm>
 
-namespace neuroncheck::recorder {
+namespace neuroncheck::backend {
 namespace {
 
 constexpr auto kKey = c10::DispatchKey::PrivateUse1;
@@ -87,30 +89,35 @@ struct Direct<kernel> {
 };
 
 }  // namespace
-}  // namespace neuroncheck::recorder
 
-TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
-  m.fallback(torch::CppFunction::makeFromBoxedFunction<&neuroncheck::recorder::runOnAliases>());
+const std::map<std::string, Kernel>& plumbingKernels() {
+  static const auto* kernels = new std::map<std::string, Kernel>{
+      {"aten::empty.memory_format", kernelOf<&empty>()},
+      {"aten::empty_strided", kernelOf<&emptyStrided>()},
+      {"aten::_copy_from", kernelOf<&copyFrom>()},
+      {"aten::_copy_from_and_resize", kernelOf<&copyFromAndResize>()},
+      {"aten::_has_compatible_shallow_copy_type", kernelOf<&sameImplementation>()},
+      {"aten::resize_", kernelOf<&Direct<&at::native::resize_>::call>()},
+      {"aten::as_strided", kernelOf<&Direct<&at::native::as_strided_tensorimpl>::call>()},
+      {"aten::view", kernelOf<&Direct<&at::native::view>::call>()},
+      {"aten::_reshape_alias", kernelOf<&Direct<&at::native::_reshape_alias>::call>()},
+      {"aten::unfold", kernelOf<&Direct<&at::native::unfold>::call>()},
+      {"aten::view_as_real", kernelOf<&Direct<&at::native::view_as_real>::call>()},
+      {"aten::view_as_complex", kernelOf<&Direct<&at::native::view_as_complex>::call>()},
+      {"aten::set_.source_Tensor", kernelOf<&Direct<&at::native::set_tensor_>::call>()},
+      {"aten::set_.source_Storage_storage_offset",
+       kernelOf<&Direct<&at::native::set_storage_cpu_>::call>()},
+  };
+  return *kernels;
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  using namespace neuroncheck::recorder;
-  m.impl("empty.memory_format", TORCH_FN(empty));
-  m.impl("empty_strided", TORCH_FN(emptyStrided));
-  m.impl("_copy_from", TORCH_FN(copyFrom));
-  m.impl("_copy_from_and_resize", TORCH_FN(copyFromAndResize));
-  m.impl("_has_compatible_shallow_copy_type", TORCH_FN(sameImplementation));
-  m.impl("resize_", TORCH_FN(Direct<&at::native::resize_>::call));
-  m.impl("as_strided", TORCH_FN(Direct<&at::native::as_strided_tensorimpl>::call));
-  m.impl("view", TORCH_FN(Direct<&at::native::view>::call));
-  m.impl("_reshape_alias", TORCH_FN(Direct<&at::native::_reshape_alias>::call));
-  m.impl("unfold", TORCH_FN(Direct<&at::native::unfold>::call));
-  m.impl("view_as_real", TORCH_FN(Direct<&at::native::view_as_real>::call));
-  m.impl("view_as_complex", TORCH_FN(Direct<&at::native::view_as_complex>::call));
-  m.impl("set_.source_Tensor", TORCH_FN(Direct<&at::native::set_tensor_>::call));
-  m.impl("set_.source_Storage_storage_offset",
-         TORCH_FN(Direct<&at::native::set_storage_cpu_>::call));
+void registerPlumbing(torch::Library& aten) {
+  for (const auto& [name, kernel] : plumbingKernels()) {
+    kernel.registerOn(aten, name.c_str());
+  }
 }
+
+}  // namespace neuroncheck::backend
 
 // Copying a conjugated or negated tensor must not resolve it by copying first: that never ends.
 TORCH_LIBRARY_IMPL(aten, Conjugate, m) {
