@@ -47,8 +47,10 @@ bool isPlain(const at::Tensor& tensor, c10::DeviceType type) {
          tensor.has_storage() && !tensor.is_quantized() && !tensor.is_nested();
 }
 
-template <typename Convert>
-c10::IValue convertTensors(const c10::IValue& value, const Convert& convert) {
+}  // namespace
+
+c10::IValue convertTensors(const c10::IValue& value,
+                           const std::function<at::Tensor(const at::Tensor&)>& convert) {
   if (value.isTensor()) {
     return convert(value.toTensor());
   }
@@ -68,8 +70,6 @@ c10::IValue convertTensors(const c10::IValue& value, const Convert& convert) {
   }
   return value;
 }
-
-}  // namespace
 
 c10::Device neuronDevice() { return {c10::DeviceType::PrivateUse1, 0}; }
 

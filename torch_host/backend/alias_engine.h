@@ -5,6 +5,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <vector>
 
@@ -12,6 +13,10 @@ namespace neuroncheck::backend {
 
 /// The device on which every tensor of the backend lives (one device, index 0).
 c10::Device neuronDevice();
+
+/// The value with each of its tensors replaced; other values as they are.
+c10::IValue convertTensors(const c10::IValue& value,
+                           const std::function<at::Tensor(const at::Tensor&)>& convert);
 
 /// One run of another device's code on neuron tensors without copying.
 ///
