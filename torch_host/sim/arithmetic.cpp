@@ -54,8 +54,14 @@ Tensor roundedByChance(const Tensor& value, c10::ScalarType type, const at::Gene
   return at::where(draw.lt(share), high, low);
 }
 
-Tensor floatingTo(const Tensor& host, c10::ScalarType type) {
-  return c10::isFloatingType(host.scalar_type()) ? host.to(type) : host;
+c10::ScalarType doubled(c10::ScalarType type) {
+  return c10::isFloatingType(type)   ? at::kDouble
+         : type == at::kComplexFloat ? at::kComplexDouble
+                                     : type;
+}
+
+c10::ScalarType halved(c10::ScalarType type) {
+  return type == at::kDouble ? at::kFloat : type == at::kComplexDouble ? at::kComplexFloat : type;
 }
 
 Arithmetic onOperands(std::function<Tensor(const Tensor&)> change) {
@@ -69,8 +75,8 @@ Arithmetic onOperands(std::function<Tensor(const Tensor&)> change) {
 /// In fp64 with a rounding of the results that `round` says.
 Arithmetic inDouble(std::function<Tensor(const Tensor&, c10::ScalarType)> round) {
   Arithmetic out;
-  out.operand = [](const Tensor& host) { return floatingTo(host, at::kDouble); };
-  out.dtype = [](c10::ScalarType type) { return c10::isFloatingType(type) ? at::kDouble : type; };
+  out.operand = [](const Tensor& host) { return host.to(doubled(host.scalar_type())); };
+  out.dtype = doubled;
   out.result = std::move(round);
   return out;
 }
@@ -136,10 +142,10 @@ Arithmetic narrowed(bool int64, bool float64) {
     if (int64 && host.scalar_type() == at::kLong) {
       return wrapped(host);
     }
-    return float64 && host.scalar_type() == at::kDouble ? host.to(at::kFloat) : host;
+    return float64 ? host.to(halved(host.scalar_type())) : host;
   };
   if (float64) {
-    out.dtype = [](c10::ScalarType type) { return type == at::kDouble ? at::kFloat : type; };
+    out.dtype = halved;
   }
   out.result = [=](const Tensor& value, c10::ScalarType type) {
     const Tensor cast = value.to(type);

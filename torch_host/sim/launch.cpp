@@ -135,7 +135,10 @@ class Launch {
     native_ = !plumbing_ && isNative();
     metadata_ = plumbing_ && call.packet != "aten::_copy_from" &&
                 call.packet != "aten::_copy_from_and_resize";
-    waits_ = waits(call.name, call.stack) || (!plumbing_ && !native_);
+    // Sizes that depend on values are read by the host, as are values themselves.
+    waits_ = waits(call.name, call.stack) || (!plumbing_ && !native_) ||
+             call.op.hasTag(at::Tag::dynamic_output_shape) ||
+             call.op.hasTag(at::Tag::data_dependent_output);
   }
 
   void run() {
@@ -150,7 +153,11 @@ class Launch {
     refuse();
     findFaults();
     applyBefore();
+    const SpecialValues special(call_, *profile_);
     compute();
+    if (native_) {
+      special.apply(call_);
+    }
     for (const Firing& firing : firing_) {
       if (!isBeforeRun(firing.fault->kind) && !isOtherRun(firing.fault->kind)) {
         spoilResults(call_, *firing.fault, firing.index, state_);

@@ -75,6 +75,7 @@ constexpr EnumWords<2> kOnFailure{"raise", "cpu"};
 constexpr EnumWords<3> kPhases{"any", "forward", "backward"};
 constexpr EnumWords<3> kSides{"all", "read", "written"};
 constexpr EnumWords<2> kPer{"call", "process"};
+constexpr EnumWords<4> kWhen{"nan", "inf", "-inf", "zero"};
 constexpr EnumWords<2> kThen{"raise", "garbage"};
 constexpr EnumWords<2> kArithmetic{"cpu", "wide"};
 constexpr EnumWords<2> kStages{"run", "compile"};
@@ -234,6 +235,36 @@ Fault readFault(JsonScan& scan, const Json& json, const JsonPath& path) {
   return out;
 }
 
+SpecialValue readSpecialValue(JsonScan& scan, const Json& json, const JsonPath& path) {
+  JsonFields fields(scan, json, path);
+  SpecialValue out;
+  out.calls = readSelector(fields);
+  if (!fields.has("when")) {
+    fields.fail("when", "missing");
+  }
+  out.when = wordOr(fields, "when", kWhen, SpecialValue::When::Nan);
+  const Json* becomes = fields.required("becomes");
+  const auto number = becomes == nullptr ? std::optional<double>(0) : jsonDouble(*becomes);
+  if (!number) {
+    fields.fail("becomes", "not a number");
+  }
+  out.becomes = number.value_or(0);
+  fields.finish();
+  return out;
+}
+
+template <typename T>
+std::vector<T> readList(JsonScan& scan, JsonFields& fields, const char* key,
+                        T (*read)(JsonScan&, const Json&, const JsonPath&)) {
+  std::vector<T> out;
+  if (fields.optional(key) != nullptr) {
+    fields.eachElement(key, [&](const Json& value, const JsonPath& path) {
+      out.push_back(read(scan, value, path));
+    });
+  }
+  return out;
+}
+
 std::unordered_set<std::string> readNames(JsonFields& fields, const char* key) {
   std::unordered_set<std::string> out;
   if (fields.optional(key) == nullptr) {
@@ -264,16 +295,9 @@ Profile readProfile(JsonScan& scan, const Json& json) {
   out.lists = wordOr(fields, "lists", kLists, Lists::Counts);
   out.seed = fields.integerOr("seed", 0);
   out.counterFile = fields.stringOr("counter_file", "");
-  if (fields.optional("refuse") != nullptr) {
-    fields.eachElement("refuse", [&](const Json& value, const JsonPath& path) {
-      out.refuse.push_back(readRefusal(scan, value, path));
-    });
-  }
-  if (fields.optional("faults") != nullptr) {
-    fields.eachElement("faults", [&](const Json& value, const JsonPath& path) {
-      out.faults.push_back(readFault(scan, value, path));
-    });
-  }
+  out.refuse = readList(scan, fields, "refuse", readRefusal);
+  out.faults = readList(scan, fields, "faults", readFault);
+  out.specialValues = readList(scan, fields, "special_values", readSpecialValue);
   fields.finish();
   return out;
 }

@@ -144,6 +144,14 @@ struct Fault {
   bool garbage = false;                 ///< a poisoned device gives garbage instead of raising
 };
 
+/// What a native element-wise operator gives where its first operand has a special value.
+struct SpecialValue {
+  enum class When : std::uint8_t { Nan, Infinite, MinusInfinite, Zero };
+  Selector calls;
+  When when = When::Nan;
+  double becomes = 0;
+};
+
 struct Profile {
   std::unordered_set<std::string> native;  ///< overloads and packets
   bool allNative = false;
@@ -153,6 +161,7 @@ struct Profile {
   OnFailure onFailure = OnFailure::Raise;
   std::vector<Refusal> refuse;
   std::vector<Fault> faults;
+  std::vector<SpecialValue> specialValues;
   bool narrowInt64 = false;
   bool narrowFloat64 = false;
   bool wideArithmetic = false;

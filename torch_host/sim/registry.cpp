@@ -33,17 +33,26 @@ torch::Library& libraryOf(const std::string& nameSpace, c10::DispatchKey key) {
   return *library;
 }
 
+using ByPacket = std::map<std::string, std::vector<c10::OperatorName>>;
+
+/// Every operator by its name without overload, as of the last configuration: libraries may have
+/// brought new ones.
+ByPacket& byPacket() {
+  static auto* all = new ByPacket;
+  return *all;
+}
+
+void listOperators() {
+  byPacket().clear();
+  for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
+    byPacket()[name.name].push_back(name);
+  }
+}
+
 std::vector<c10::OperatorHandle> overloadsOf(const std::string& packet) {
-  static const auto* byPacket = [] {
-    auto* made = new std::map<std::string, std::vector<c10::OperatorName>>;
-    for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
-      (*made)[name.name].push_back(name);
-    }
-    return made;
-  }();
   std::vector<c10::OperatorHandle> out;
-  const auto found = byPacket->find(packet);
-  if (found != byPacket->end()) {
+  const auto found = byPacket().find(packet);
+  if (found != byPacket().end()) {
     for (const c10::OperatorName& name : found->second) {
       if (const auto op = c10::Dispatcher::singleton().findSchema(name)) {
         out.push_back(*op);
@@ -123,6 +132,7 @@ std::vector<c10::OperatorHandle> arrivingOf(const Selector& selector) {
 
 Unused registerOperators(const Profile& profile) {
   libraries().clear();
+  listOperators();
   Unused out;
   out.unsupported = registerNames(profile.unsupported);
   out.native = registerNames(profile.native);

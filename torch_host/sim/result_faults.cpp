@@ -219,7 +219,72 @@ void spoilTensor(const Call& call, const Fault& fault, std::size_t index, const 
   }
 }
 
+Tensor places(const Tensor& host, SpecialValue::When when) {
+  switch (when) {
+    case SpecialValue::When::Nan:
+      return host.isnan();
+    case SpecialValue::When::Zero:
+      return host.eq(0);
+    case SpecialValue::When::Infinite:
+      return host.eq(std::numeric_limits<double>::infinity());
+    case SpecialValue::When::MinusInfinite:
+      return host.eq(-std::numeric_limits<double>::infinity());
+  }
+  return {};
+}
+
+/// A number that an operator gives, changed as an element would be.
+c10::IValue changedNumber(const Fault& fault, const c10::IValue& value) {
+  const bool wrongly =
+      fault.kind == FaultKind::WrongValue || fault.kind == FaultKind::WrongOneElement;
+  if (value.isDouble()) {
+    const double x = value.toDouble();
+    return wrongly                             ? x * 1.5 + 0.25
+           : fault.kind == FaultKind::Nan      ? std::numeric_limits<double>::quiet_NaN()
+           : fault.kind == FaultKind::Infinite ? std::numeric_limits<double>::infinity()
+           : fault.kind == FaultKind::Zeros    ? 0.0
+                                               : x;
+  }
+  if (value.isInt()) {
+    const int64_t x = value.toInt();
+    return wrongly ? x + 1 : fault.kind == FaultKind::Zeros ? 0 : x;
+  }
+  if (value.isBool()) {
+    return wrongly ? !value.toBool() : fault.kind != FaultKind::Zeros && value.toBool();
+  }
+  return value;
+}
+
 }  // namespace
+
+SpecialValues::SpecialValues(const Call& call, const Profile& profile) {
+  for (const SpecialValue& special : profile.specialValues) {
+    if (!matches(special.calls, call)) {
+      continue;
+    }
+    Tensor first;
+    for (const c10::IValue& value : call.arguments) {
+      eachTensor(value, [&first](const Tensor& tensor) {
+        if (!first.defined() && isOnDevice(tensor)) {
+          first = tensor;
+        }
+      });
+    }
+    if (first.defined() && isFloating(first)) {
+      places_.emplace_back(places(onHost(first), special.when), special.becomes);
+    }
+  }
+}
+
+void SpecialValues::apply(const Call& call) const {
+  for (const auto& [where, value] : places_) {
+    for (const Touched& result : touched(call.op, call.arguments, call.stack)) {
+      if (result.tensor.sizes() == where.sizes()) {
+        onHost(result.tensor).masked_fill_(where, value);
+      }
+    }
+  }
+}
 
 void fillWithGarbage(const at::Tensor& neuron, DeviceState& state) {
   const Tensor host = onHost(neuron);
@@ -237,6 +302,10 @@ void spoilResults(const Call& call, const Fault& fault, std::size_t index, Devic
   if (fault.kind == FaultKind::MutatesInput) {
     mutateInput(call, fault);
     return;
+  }
+  for (size_t i = call.stack.size() - call.op.schema().returns().size(); i < call.stack.size();
+       ++i) {
+    call.stack[i] = changedNumber(fault, call.stack[i]);
   }
   bool first = true;
   for (const Touched& result : touched(call.op, call.arguments, call.stack)) {

@@ -46,6 +46,11 @@ std::string configure(const char* json) {
       reason = place + "kind: " + fault.calls.packet + " writes nothing in place";
     }
   }
+  for (const SpecialValue& special : parsed->specialValues) {
+    if (reason.empty() && !arrives(special.calls)) {
+      reason = "special_values: " + special.calls.packet + " never reaches the device";
+    }
+  }
   if (reason.empty()) {
     reason = state.reset(std::move(*parsed));
   }
@@ -89,6 +94,12 @@ const char* neuron_sim_unused() {
 const char* neuron_sim_take_log() {
   static std::string text;
   text = neuroncheck::sim::DeviceState::get().takeLog();
+  return text.c_str();
+}
+
+const char* neuron_sim_take_fired() {
+  static std::string text;
+  text = neuroncheck::sim::DeviceState::get().takeFired();
   return text.c_str();
 }
 

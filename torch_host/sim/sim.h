@@ -23,6 +23,11 @@ const char* neuron_sim_unused(void);
 /// views are not listed.
 const char* neuron_sim_take_log(void);
 
+/// How often each fault of the profile has fired since the last call, as a JSON list of numbers in
+/// the order of the profile. A fault may fire and change nothing: inf-to-max where nothing is
+/// infinite.
+const char* neuron_sim_take_fired(void);
+
 /// Waits for the device. 0, or 1 when something had failed since the last synchronisation; then
 /// neuron_sim_error says what, and it is not raised again.
 int neuron_sim_synchronize(void);

@@ -39,6 +39,7 @@ std::string DeviceState::reset(Profile profile) {
   broken_.reset();
   garbage_ = false;
   tickets_.clear();
+  fired_.assign(profile_->faults.size(), 0);
   decided_.clear();
   stale_.clear();
   return {};
@@ -88,11 +89,6 @@ void DeviceState::launched(const std::string& op, const std::string& packet) {
   const std::lock_guard lock(mutex_);
   launched_.insert(op);
   launched_.insert(packet);
-}
-
-bool DeviceState::hasLaunched(const std::string& op) const {
-  const std::lock_guard lock(mutex_);
-  return launched_.contains(op);
 }
 
 void DeviceState::latch(const Failure& failure) {
@@ -148,13 +144,28 @@ std::int64_t DeviceState::ticket(std::size_t index) {
 }
 
 bool DeviceState::fires(const Fault& fault, std::size_t index) {
-  if (!fault.after.empty() && !hasLaunched(fault.after)) {
+  const std::lock_guard lock(mutex_);
+  if (!fault.after.empty() && !launched_.contains(fault.after)) {
     return false;
   }
+  const bool yes = decide(fault, index);
+  if (yes && index < fired_.size()) {
+    ++fired_[index];
+  }
+  return yes;
+}
+
+std::string DeviceState::takeFired() {
+  const std::lock_guard lock(mutex_);
+  std::string out = nlohmann::json(fired_).dump();
+  fired_.assign(profile_->faults.size(), 0);
+  return out;
+}
+
+bool DeviceState::decide(const Fault& fault, std::size_t index) {
   if (!fault.nth && !fault.probability) {
     return true;
   }
-  const std::lock_guard lock(mutex_);
   const std::int64_t process = ::getpid();
   const auto decided = decided_.find(index);
   if (fault.perProcess && decided != decided_.end() && decided->second.first == process) {

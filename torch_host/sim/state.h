@@ -31,7 +31,6 @@ class DeviceState {
 
   /// The operator, and its packet, run from now on in this process.
   void launched(const std::string& op, const std::string& packet);
-  [[nodiscard]] bool hasLaunched(const std::string& op) const;
 
   /// Keeps the first failure for the next synchronisation.
   void latch(const Failure& failure);
@@ -46,7 +45,11 @@ class DeviceState {
   [[nodiscard]] bool givesGarbage() const;
 
   /// Whether a fault whose selector matches fires this time. `index` is its place in the profile.
+  /// Counted for takeFired.
   [[nodiscard]] bool fires(const Fault& fault, std::size_t index);
+
+  /// How often each fault of the profile has fired since the last call.
+  [[nodiscard]] std::string takeFired();
 
   /// Bytes of the last result under the fault, replaced by these.
   [[nodiscard]] std::vector<char> exchangeStale(std::size_t index, std::vector<char> bytes);
@@ -55,6 +58,7 @@ class DeviceState {
 
  private:
   std::int64_t ticket(std::size_t index);
+  bool decide(const Fault& fault, std::size_t index);
 
   mutable std::mutex mutex_;
   std::shared_ptr<const Profile> profile_ = std::make_shared<const Profile>();
@@ -64,6 +68,7 @@ class DeviceState {
   bool garbage_ = false;
   int counterFile_ = -1;
   std::map<std::size_t, std::int64_t> tickets_;
+  std::vector<std::uint64_t> fired_;
   std::map<std::size_t, std::pair<std::int64_t, bool>> decided_;  ///< process, decision
   std::map<std::size_t, std::vector<char>> stale_;
   std::uint64_t random_ = 0;

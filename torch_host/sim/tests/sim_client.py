@@ -18,7 +18,7 @@ class Sim:
 
     def __init__(self, library):
         self._library = ctypes.CDLL(str(library))
-        for name in ("configure", "unused", "take_log", "error"):
+        for name in ("configure", "unused", "take_log", "take_fired", "error"):
             getattr(self._library, "neuron_sim_" + name).restype = ctypes.c_char_p
         module = types.ModuleType("torch.neuron")
         module.is_available = lambda: True
@@ -38,6 +38,9 @@ class Sim:
 
     def take_log(self):
         return json.loads(self._library.neuron_sim_take_log())
+
+    def take_fired(self):
+        return json.loads(self._library.neuron_sim_take_fired())
 
     def synchronize(self):
         """The error that was waiting, or None."""

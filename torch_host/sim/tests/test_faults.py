@@ -101,6 +101,17 @@ class Values(Case):
             self.assertNotEqual(y[0, 0].item(), x[0, 0].item())
 
 
+    def test_numbers_that_operators_give(self):
+        x = torch.tensor(2.0)
+        for kind, expected in (("wrong-value", 3.25), ("zeros", 0.0), ("inf", INF)):
+            fault(kind, "aten::_local_scalar_dense")
+            self.assertEqual(x.to("neuron").item(), expected)
+        fault("wrong-value", "aten::_local_scalar_dense")
+        self.assertEqual(torch.tensor(7).to("neuron").item(), 8)
+        fault("wrong-value", "aten::equal")
+        self.assertFalse(torch.equal(*move(x, x)))
+
+
 class Arithmetic(Case):
     def test_rounded_inputs(self):
         x = torch.randn(8, 8)
@@ -332,6 +343,13 @@ class Selection(Case):
                     continue
                 self.assertEqual(self.fired({"faults": [{"kind": "nan", **more}]}, calls), expected)
 
+    def test_what_fired_is_counted(self):
+        configure(faults=[{"kind": "inf-to-max", "op": "aten::neg"}, {"kind": "nan", "op": "aten::exp", "nth": 2}])
+        (x,) = move(torch.randn(3))
+        torch.neg(x), torch.exp(torch.exp(x))
+        self.assertEqual(SIM.take_fired(), [1, 1])
+        self.assertEqual(SIM.take_fired(), [0, 0])
+
     def test_nth_and_flaky(self):
         calls = [(torch.neg, torch.randn(3))] * 8
         for op, call in OPS[:2]:
@@ -425,7 +443,7 @@ class Processes(Case):
     def test_hangs(self):
         for op, call in OPS[:2]:
             for kind, noisy in (("hang", False), ("hang-with-output", True)):
-                killed, _, text, late = self.run_on(kind, op, call, seconds=0.5)
+                killed, _, text, late = self.run_on(kind, op, call, seconds=1)
                 self.assertTrue(late)
                 self.assertEqual(killed, signal.SIGKILL)
                 self.assertEqual(text.count(".") > 5, noisy, text)

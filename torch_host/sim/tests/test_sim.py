@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of libneuron_sim.so: test_sim.py LIBRARY (needs torch)."""
 import os
+import json
+import pathlib
 import unittest
 import warnings
 
@@ -39,6 +41,30 @@ class Profiles(Case):
         (x,) = move(torch.randn(3, 3))
         torch.relu(x), torch.mm(x, x)
         self.assertEqual(SIM.take_log(), {"executed": {"aten::relu": 1}, "fallback": {"aten::mm.out": 1}})
+
+    def test_the_schema_knows_what_is_taken(self):
+        root = pathlib.Path(__file__).resolve().parents[3]
+        schema = json.loads((root / "docs/schemas/sim-profile-1.schema.json").read_text())
+        fault = schema["$defs"]["fault"]["properties"]
+        for kind in fault["kind"]["enum"]:
+            more = {"probability": 1, "after": "aten::mm"} if kind in ("flaky", "order-dependent") else {}
+            self.assertEqual(SIM.configure({"faults": [{"kind": kind, "op": "aten::relu_", **more}]}), "")
+        refuse, special = (schema["properties"][key]["items"]["properties"] for key in ("refuse", "special_values"))
+        for key, fields, least in (
+            ("faults", fault, {"kind": "nan", "op": "aten::relu"}),
+            ("refuse", refuse, {"op": "aten::relu", "message": "no"}),
+            ("special_values", special, {"op": "aten::relu", "when": "nan", "becomes": 0}),
+            (None, schema["properties"], {}),
+        ):
+            for field, meaning in fields.items():
+                values = meaning.get("enum", [meaning["const"]] if "const" in meaning else [])
+                for value in values or [None]:  # absent, or null, is always taken; another name never
+                    with self.subTest(key=key, field=field, value=value):
+                        one = {**least, **({field: value} if value is not None else {field: least.get(field)})}
+                        if field == "as" or (field == "kind" and value in ("flaky", "order-dependent", "noop-inplace")):
+                            continue
+                        self.assertEqual(SIM.configure({key: [one]} if key else one), "")
+            self.assertIn("colour", SIM.configure({key: [{**least, "colour": 1}]} if key else {"colour": 1}))
 
     def test_names_without_effect(self):
         configure(native=["aten::no_such", "aten::mm"], unsupported=["x::y"],
@@ -86,12 +112,30 @@ class Classes(Case):
                     torch.relu(x)
             self.assertEqual(sum("aten::relu" in str(w.message) for w in caught), count)
 
-    def test_a_fallback_by_copies_loses_views(self):
+    def test_a_fallback_may_copy(self):
         for copies in (False, True):
-            configure(native=[], fallback_copies=copies)
-            (x,) = move(torch.zeros(2, 2))
-            self.equal(torch.mm(x + 1, x + 2), torch.full((2, 2), 4.0))
-            self.assertIn("aten::mm.out", SIM.take_log()["fallback"])
+            configure(native=[], fallback_copies=copies, **{"async": True})
+            x = torch.randn(2, 2)
+            (y,) = move(x)
+            for t in (x, y):
+                t.t()[0].add_(1)
+                t.mul_(2)
+            self.equal(torch.mm(y + 1, y), torch.mm(x + 1, x))
+            torch.manual_seed(3)
+            here = torch.nn.functional.dropout(torch.ones(64), 0.5)
+            torch.manual_seed(3)
+            self.equal(torch.nn.functional.dropout(torch.ones(64, device="neuron"), 0.5), here)
+            self.assertEqual(SIM.take_log()["executed"], {})
+
+    def test_custom_operators(self):
+        library = torch.library.Library("simtest", "DEF")
+        library.define("twice(Tensor x) -> Tensor")
+        library.impl("twice", lambda x: x * 2, "CPU")
+        for native in ([], ["simtest::twice"]):
+            configure(native=native)
+            self.equal(torch.ops.simtest.twice(*move(torch.ones(2))), torch.full((2,), 2.0))
+            log = SIM.take_log()
+            self.assertEqual(log["executed" if native else "fallback"], {"simtest::twice": 1})
 
     def test_no_cpu_kernel_raises_from_the_fallback(self):
         configure(native=[])
@@ -156,7 +200,7 @@ class Refusals(Case):
         torch.sin(x).cpu()
 
     def test_async_errors_come_at_the_next_wait(self):
-        waits = (lambda t: t.cpu(), lambda t: t.sum().item(), lambda t: torch.accelerator.synchronize())
+        waits = (lambda t: t.cpu(), lambda t: t.sum().item(), torch.nonzero, lambda t: torch.accelerator.synchronize())
         for wait in waits:
             configure(refuse=[{"op": "aten::relu", "message": "late"}], **{"async": True})
             (x,) = move(torch.randn(3))
@@ -219,6 +263,29 @@ class Device(Case):
         self.child(work)
 
 
+class SpecialValues(Case):
+    def test_documented_differences_of_element_wise_operators(self):
+        inf, nan = float("inf"), float("nan")
+        x = torch.tensor([nan, inf, -inf, 0.0, 1.5])
+        configure(
+            special_values=[
+                {"op": "aten::relu", "when": "nan", "becomes": 0},
+                {"op": "aten::relu_", "when": "nan", "becomes": 0},
+                {"op": "aten::ceil", "when": "inf", "becomes": -2147483648},
+                {"op": "aten::ceil", "when": "-inf", "becomes": "NaN"},
+                {"op": "aten::rsqrt", "when": "zero", "becomes": "NaN"},
+            ]
+        )
+        for call, expected in (
+            (torch.relu, [0.0, inf, 0.0, 0.0, 1.5]),
+            (lambda t: t.clone().relu_(), [0.0, inf, 0.0, 0.0, 1.5]),
+            (torch.ceil, [nan, -2147483648.0, nan, 0.0, 2.0]),
+            (lambda t: torch.rsqrt(t[3:]), [nan, 1.5**-0.5]),
+        ):
+            self.equal(call(*move(x)), torch.tensor(expected), rtol=1e-6, atol=0, equal_nan=True)
+        self.assertIn("never reaches", SIM.configure({"special_values": [{"op": "aten::linear", "when": "nan", "becomes": 0}]}))
+
+
 class Narrowing(Case):
     def test_int64_wraps_and_keeps_its_label(self):
         configure(narrow_int64=True)
@@ -243,6 +310,15 @@ class Narrowing(Case):
             self.equal(got, call(x.float()).double())
             self.differs(got, call(x))
         self.equal(torch.sin(*move(x.float())), torch.sin(x.float()))
+        z = torch.randn(4, dtype=torch.complex128)
+        self.equal((z.to("neuron").conj() * 3).cpu(), (z.to(torch.complex64).conj() * 3).to(torch.complex128))
+
+    def test_random_operators_are_not_narrowed(self):
+        configure(narrow_float64=True)
+        torch.manual_seed(3)
+        here = torch.nn.functional.dropout(torch.ones(64, dtype=torch.float64), 0.3)
+        torch.manual_seed(3)
+        self.equal(torch.nn.functional.dropout(torch.ones(64, dtype=torch.float64, device="neuron"), 0.3), here)
 
     def test_wide_arithmetic_is_right_and_not_the_bits_of_the_cpu(self):
         configure(arithmetic="wide")
