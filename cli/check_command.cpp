@@ -11,6 +11,7 @@
 #include "cli/gate.h"
 #include "cli/io.h"
 #include "cli/pipeline.h"
+#include "cli/run_step.h"
 #include "report/reporter.h"
 #include "runstore/run_file.h"
 
@@ -60,13 +61,19 @@ Result<int> check(const CommandLine& line) {
                   parseFailOn(options.failOn.value_or(std::string(kDefaultFailOn))));
   NEURONCHECK_TRY(const auto reporter, reporterOf(options));
   NEURONCHECK_TRY(const opdb::Database database, openDatabase(options));
-  NEURONCHECK_TRY(const RunRecord record, runCheck(options, database, line.argv));
+  NEURONCHECK_TRY_VOID(checkRunFlags(options));
+  NEURONCHECK_TRY(RunRecord record, runCheck(options, database, line.argv));
+  if (options.run) {
+    NEURONCHECK_TRY_VOID(runCases(record, conformance::planOf(record), options, database));
+    record.finished = utcNow();
+  }
   NEURONCHECK_TRY_VOID(
       writeOutput(options.output, [&](std::ostream& out) { return reporter->write(record, out); }));
   if (!options.runFile.empty()) {
     NEURONCHECK_TRY_VOID(runstore::save(record, options.runFile));
   }
-  return withSignal(exitCodeOf(record, failOn));
+  const int ran = options.run && !failOn.empty() ? exitCodeOfRun(record) : kExitOk;
+  return withSignal(combineExitCodes(exitCodeOf(record, failOn), ran));
 }
 
 }  // namespace
@@ -153,6 +160,9 @@ void addCheckCommand(CLI::App& app, CommandLine& line) {
   addWeightsFlag(app, options);
   addScriptFlags(app, options);
   addTraceFlag(app, options);
+  app.add_flag("--run", options.run,
+               "also run every distinct operator case on the device of --device");
+  addRunFlags(app, options);
   app.add_option("--run-file", options.runFile,
                  "also keep the run in this file, for `neuron-check report`");
   addOutputFlags(app, options, "terminal, json, jsonl or md (default: terminal)");

@@ -31,6 +31,7 @@ void addDbCommand(CLI::App& app, CommandLine& line);
 void addDiffCommand(CLI::App& app, CommandLine& line);
 void addReportCommand(CLI::App& app, CommandLine& line);
 void addDoctorCommand(CLI::App& app, CommandLine& line);
+void addRunCommand(CLI::App& app, CommandLine& line);
 
 /// Flags in the same words everywhere.
 void addTargetFlags(CLI::App& app, Options& options);
@@ -38,6 +39,7 @@ void addOutputFlags(CLI::App& app, Options& options, const std::string& formats)
 void addWeightsFlag(CLI::App& app, Options& options);
 void addScriptFlags(CLI::App& app, Options& options);
 void addTraceFlag(CLI::App& app, Options& options);
+void addRunFlags(CLI::App& app, Options& options);
 void addDatabaseFlag(CLI::App& app, Options& options);
 
 /// The reporter that --format, --color, -v and -q ask for.

@@ -120,4 +120,13 @@ int exitCodeOf(const RunRecord& record, const std::set<std::string>& failOn) {
   return code;
 }
 
+int exitCodeOfRun(const RunRecord& record) {
+  if (record.outcomes.empty()) {
+    return kExitNothing;
+  }
+  const bool all = std::ranges::all_of(
+      record.outcomes, [](const Outcome& outcome) { return isPass(outcome.state); });
+  return all ? kExitOk : kExitFindings;
+}
+
 }  // namespace neuroncheck::cli

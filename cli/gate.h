@@ -26,4 +26,8 @@ inline constexpr std::string_view kDefaultFailOn = "blocked,unknown,fallback,unc
 /// the order of precedence.
 [[nodiscard]] int exitCodeOf(const RunRecord& record, const std::set<std::string>& failOn);
 
+/// The exit code of what was run on a device: every state that is no pass is a finding; no outcome
+/// at all is nothing.
+[[nodiscard]] int exitCodeOfRun(const RunRecord& record);
+
 }  // namespace neuroncheck::cli

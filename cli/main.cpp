@@ -53,6 +53,7 @@ int run(int argc, char** argv) {
   addDbCommand(app, line);
   addDiffCommand(app, line);
   addReportCommand(app, line);
+  addRunCommand(app, line);
   addDoctorCommand(app, line);
   try {
     app.parse(argc, argv);

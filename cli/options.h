@@ -45,6 +45,14 @@ struct Options {
   std::vector<std::string> libraries;    ///< --load-library paths
   bool trace = false;                    ///< dispatch the model's cases on a recorder
   bool weightsOnly = false;  ///< a file of tensors without a program is an input like any other
+  bool run = false;          ///< also run every distinct case on the device
+  std::optional<std::string> device;  ///< "cpu", "sim", "plugin:PATH" or a device type
+  int jobs = 1;                       ///< pairs of workers side by side
+  int caseSeconds = 60;               ///< longest time of one case
+  std::uint64_t seed = 0;             ///< of the run
+  std::string profile;                ///< file with a profile of the simulated device
+  bool isolate = false;               ///< a process for every case
+  std::string keyword;                ///< cases whose text contains this
   std::vector<std::string> inputs;
 };
 

@@ -28,12 +28,6 @@ namespace {
 // digest.
 constexpr std::uint64_t kMaxHashedBytes = std::uint64_t{64} << 20;
 
-std::string hostName() {
-  utsname host{};
-  return uname(&host) == 0 ? fmt::format("{} {} {}", host.sysname, host.release, host.machine)
-                           : "unknown";
-}
-
 InputResult notRead(const std::string& path, ErrorCode code, std::string message) {
   InputResult result;
   result.inventory.path = path;
@@ -135,6 +129,12 @@ InputResult scanInput(const std::string& path, const ScanContext& context) {
     result.inventory.sha256 = scanner::sha256OfFile(path).value_or("");
   }
   return result;
+}
+
+std::string hostName() {
+  utsname host{};
+  return uname(&host) == 0 ? fmt::format("{} {} {}", host.sysname, host.release, host.machine)
+                           : "unknown";
 }
 
 Result<RunRecord> runCheck(const Options& options, const opdb::Database& database,

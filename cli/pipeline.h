@@ -48,6 +48,9 @@ struct ScanContext {
 /// keeps all) and numbers them anew. Returns the number of uses left out, per model.
 std::vector<std::size_t> filterOperators(Inventory& inventory, const std::string& pattern);
 
+/// Operating system and machine, for RunRecord::environment.
+[[nodiscard]] std::string hostName();
+
 /// Exit code when a signal stopped the run (130 or 143), else `code`.
 [[nodiscard]] int withSignal(int code);
 

@@ -8,6 +8,7 @@
 
 #include "core/assessment.h"
 #include "core/inventory.h"
+#include "core/outcome.h"
 #include "core/result.h"
 
 namespace neuroncheck {
@@ -46,6 +47,8 @@ struct RunRecord {
   /// Device of a conformance run; "none" for a static scan, which is then said in every report.
   std::string device = "none";
   bool simulated = false;
+  std::vector<Outcome> outcomes;   ///< of a run, in the order of its plan
+  std::vector<NotChecked> notRun;  ///< what a run left out, and why
 };
 
 /// Worst verdict over all inputs; Unknown when there is none or one could not be read.

@@ -99,7 +99,10 @@ Result<void> TerminalReporter::write(const RunRecord& record, std::ostream& out)
     if (record.inputs.size() <= 1) {
       writeUnread(page, record);
     }
-    writeNextSteps(page, record, views);
+    writeRun(page, record);
+    if (!views.empty()) {
+      writeNextSteps(page, record, views);
+    }
   }
   if (!out) {
     return fail(ErrorCode::Output, "the report could not be written");

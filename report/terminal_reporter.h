@@ -26,6 +26,8 @@ void writePortfolio(TerminalPage& page, const RunRecord& record,
                     const std::vector<ModelView>& views);
 /// What the answers are for: target, device, database.
 void writeTarget(TerminalPage& page, const RunRecord& record);
+/// The outcomes of a run on a device; nothing where none was run.
+void writeRun(TerminalPage& page, const RunRecord& record);
 /// Inputs without a model, each with its reason.
 void writeUnread(TerminalPage& page, const RunRecord& record);
 

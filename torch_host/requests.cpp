@@ -20,6 +20,7 @@
 
 #include "core/inventory_json.h"
 #include "core/version.h"
+#include "torch_host/casework/requests.h"
 #include "torch_host/sandbox/isolated.h"
 #include "torch_host/torchscript/read_torchscript.h"
 #include "torch_host/trace/trace_request.h"
@@ -189,6 +190,15 @@ json answer(const json& request) {
     if (what == "trace") {
       const auto failure = loadLibraries(request);
       return failure ? errorAnswer(*failure) : json(trace::answerTrace(request));
+    }
+    if (what == "run_cases") {
+      return casework::answerRunCases(request);
+    }
+    if (what == "reference") {
+      return casework::answerReference(request);
+    }
+    if (what == "dispatch_table") {
+      return casework::answerDispatchTable(request);
     }
     return errorAnswer(fmt::format("unknown request '{}'", what));
   } catch (const std::exception& error) {

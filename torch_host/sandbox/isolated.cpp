@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,10 +74,7 @@ void closeOthers(int pipe, const std::vector<int>& keep) {
   ::close_range(next, ~0U, 0);
 }
 
-[[noreturn]] void runChild(const std::function<void(const Send&)>& work, const Bounds& bounds,
-                           int pipe, Shared& shared) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  closeOthers(pipe, bounds.keepOpen);
+void enterBounds(const Bounds& bounds, Shared& shared) {
   const auto cpu = static_cast<rlim_t>(bounds.cpu.count());
   const rlimit time{.rlim_cur = cpu, .rlim_max = cpu + 1};
   ::setrlimit(RLIMIT_CPU, &time);
@@ -91,6 +89,22 @@ void closeOthers(int pipe, const std::vector<int>& keep) {
   limit(RLIMIT_CORE, 0);
   shared.state = enterSandbox(
       {.attempts = &shared.log, .allowExecutableMemory = bounds.allowExecutableMemory});
+}
+
+[[noreturn]] void runChild(const std::function<void(const Send&)>& work, const Bounds& bounds,
+                           int pipe, int errors, Shared& shared) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (errors >= 0) {
+    ::dup2(errors, STDERR_FILENO);
+  }
+  if (bounds.sandboxed) {
+    closeOthers(pipe, bounds.keepOpen);
+    enterBounds(bounds, shared);
+  } else {
+    // Of its own group, so that what it starts ends with it.
+    ::setpgid(0, 0);
+    limit(RLIMIT_CORE, 0);
+  }
   int code = 0;
   try {
     work([&](std::string_view message) {
@@ -117,6 +131,7 @@ int reap(pid_t child, bool late) {
       return status;
     }
     if (worker::Clock::now() >= patience) {
+      ::kill(-child, SIGKILL);  // the group, where it has one
       ::kill(child, SIGKILL);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -176,6 +191,24 @@ bool receiveAll(int pipe, pid_t child, const Receive& received, const Bounds& bo
   }
 }
 
+/// A file without a name for what a child prints; -1 when there is none.
+int errorFile(const Bounds& bounds) {
+  return bounds.keepErrors ? ::memfd_create("errors", MFD_CLOEXEC) : -1;
+}
+
+std::string tailOf(int file) {
+  constexpr off_t kTail = 2000;
+  struct stat status{};
+  if (file < 0 || ::fstat(file, &status) != 0) {
+    return {};
+  }
+  const off_t from = std::max<off_t>(0, status.st_size - kTail);
+  std::string text(static_cast<std::size_t>(status.st_size - from), '\0');
+  const ssize_t got = ::pread(file, text.data(), text.size(), from);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return text;
+}
+
 Isolated runInChild(const std::function<void(const Send&)>& work, const Receive& received,
                     const Bounds& bounds) {
   Isolated result;
@@ -187,11 +220,12 @@ Isolated runInChild(const std::function<void(const Send&)>& work, const Receive&
     return result;
   }
   auto* shared = new (memory) Shared;
+  const int errors = errorFile(bounds);
   std::fflush(nullptr);
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(pipe[0]);
-    runChild(work, bounds, pipe[1], *shared);
+    runChild(work, bounds, pipe[1], errors, *shared);
   }
   ::close(pipe[1]);
   if (child > 0) {
@@ -206,6 +240,10 @@ Isolated runInChild(const std::function<void(const Send&)>& work, const Receive&
     result.ending = "no child: " + std::generic_category().message(errno);
   }
   ::close(pipe[0]);
+  result.errorTail = tailOf(errors);
+  if (errors >= 0) {
+    ::close(errors);
+  }
   result.state = shared->state;
   result.attemptCount = shared->log.count;
   const std::size_t noted = std::min<std::size_t>(shared->log.count, AttemptLog::kSlots);

@@ -22,6 +22,11 @@ struct Bounds {
   std::uint64_t memoryAtFirst = 0;
   bool allowExecutableMemory = false;
   std::vector<int> keepOpen{};  ///< descriptors the work reads from
+  /// False for work that is the user's own and needs the machine (a device): a process of its own
+  /// with these bounds of time, and neither a sandbox nor bounds of memory.
+  bool sandboxed = true;
+  /// Keep what the work prints on standard error (Isolated::errorTail) instead of passing it on.
+  bool keepErrors = false;
 };
 
 /// How it went. `output` is what the work returned; absent when it did not come to its end, and
@@ -32,6 +37,7 @@ struct Isolated {
   SandboxState state;
   std::vector<Attempt> attempts;  ///< what it was refused, the first 32
   std::uint32_t attemptCount = 0;
+  std::string errorTail;  ///< the end of what it printed, where bounds.keepErrors asks for it
 };
 
 /// Runs `work` in a forked child of this process, sandboxed and bounded, and returns what it

@@ -8,77 +8,17 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <vector>
 
-#include "core/case_parser.h"
+#include "core/case_operands.h"
 #include "core/dtype.h"
 #include "torch_host/torchscript/vocabulary.h"
 #include "torch_host/trace/values_of_case.h"
 
 namespace neuroncheck::trace {
 namespace {
-
-/// The operand whose storage each operand lies in: itself, or the one its alias leads to.
-std::vector<std::size_t> rootsOf(const std::vector<const CaseTensor*>& operands) {
-  std::vector<std::size_t> roots;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    std::size_t root = i;
-    if (const auto& alias = operands[i]->alias) {
-      const std::size_t named = case_detail::aliasOperand(*alias).value_or(i);
-      root = named < i ? roots[named] : i;
-    }
-    roots.push_back(root);
-  }
-  return roots;
-}
-
-std::uint64_t product(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t out = 0;
-  return __builtin_mul_overflow(a, b, &out) ? UINT64_MAX : out;
-}
-
-std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t out = 0;
-  return __builtin_add_overflow(a, b, &out) ? UINT64_MAX : out;
-}
-
-std::vector<std::int64_t> stridesOf(const CaseTensor& tensor) {
-  if (tensor.strides) {
-    return *tensor.strides;
-  }
-  std::vector<std::int64_t> out(tensor.sizes.size(), 1);
-  for (std::size_t i = out.size(); i > 1; --i) {
-    const auto next =
-        product(static_cast<std::uint64_t>(out[i - 1]),
-                static_cast<std::uint64_t>(std::max<std::int64_t>(tensor.sizes[i - 1], 1)));
-    out[i - 2] = static_cast<std::int64_t>(std::min<std::uint64_t>(next, INT64_MAX));
-  }
-  return out;
-}
-
-/// Bytes from the start of its storage to the end of its last element.
-std::uint64_t extent(const CaseTensor& tensor) {
-  if (std::ranges::find(tensor.sizes, 0) != tensor.sizes.end()) {
-    return 0;
-  }
-  const std::vector<std::int64_t> strides = stridesOf(tensor);
-  std::uint64_t elements = sum(1, static_cast<std::uint64_t>(tensor.offset));
-  for (std::size_t i = 0; i < strides.size(); ++i) {
-    elements = sum(elements, product(static_cast<std::uint64_t>(tensor.sizes[i] - 1),
-                                     static_cast<std::uint64_t>(strides[i])));
-  }
-  return product(elements, static_cast<std::uint64_t>(itemSize(tensor.dtype)));
-}
-
-std::vector<std::uint64_t> storageBytes(const std::vector<const CaseTensor*>& operands) {
-  const std::vector<std::size_t> roots = rootsOf(operands);
-  std::vector<std::uint64_t> bytes(operands.size());
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    bytes[roots[i]] = std::max(bytes[roots[i]], extent(*operands[i]));
-  }
-  return bytes;
-}
 
 struct Pages {
   void* data;
@@ -162,13 +102,7 @@ void fillTensor(const at::Tensor& tensor, const CaseTensor& spec, Fill fill) {
 class TensorMaker {
  public:
   TensorMaker(const CaseStep& step, c10::Device device, Fill fill)
-      : operands_(case_detail::tensorOperands(step)),
-        roots_(rootsOf(operands_)),
-        bytes_(storageBytes(operands_)),
-        device_(device),
-        fill_(fill) {}
-
-  [[nodiscard]] bool any() const { return !operands_.empty(); }
+      : layout_(layoutOf(step)), device_(device), fill_(fill) {}
 
   Result<at::Tensor> make(const CaseTensor& spec) {
     const std::size_t index = indexOf(spec);
@@ -178,19 +112,21 @@ class TensorMaker {
                         " cannot be made");
     }
     for (const auto& [other, tensor] : made_) {
-      const CaseTensor& known = *operands_[other];
-      if (roots_[other] == roots_[index] && known.dtype == spec.dtype &&
+      const CaseTensor& known = *layout_.operands[other];
+      if (layout_.roots[other] == layout_.roots[index] && known.dtype == spec.dtype &&
           known.sizes == spec.sizes && stridesOf(known) == stridesOf(spec) &&
           known.offset == spec.offset) {
         return tensor;
       }
     }
-    auto place = storages_.find(roots_[index]);
+    auto place = storages_.find(layout_.roots[index]);
     if (place == storages_.end()) {
-      place = storages_
-                  .emplace(roots_[index],
-                           makeStorage(static_cast<std::size_t>(bytes_[roots_[index]]), device_))
-                  .first;
+      place =
+          storages_
+              .emplace(layout_.roots[index],
+                       makeStorage(static_cast<std::size_t>(layout_.bytes[layout_.roots[index]]),
+                                   device_))
+              .first;
     }
     at::Tensor tensor = tensorOver(place->second, spec, *type, keyOf(device_));
     fillTensor(tensor, spec, fill_);
@@ -200,12 +136,11 @@ class TensorMaker {
 
  private:
   std::size_t indexOf(const CaseTensor& spec) const {
-    return static_cast<std::size_t>(std::ranges::find(operands_, &spec) - operands_.begin());
+    return static_cast<std::size_t>(std::ranges::find(layout_.operands, &spec) -
+                                    layout_.operands.begin());
   }
 
-  std::vector<const CaseTensor*> operands_;
-  std::vector<std::size_t> roots_;
-  std::vector<std::uint64_t> bytes_;
+  OperandLayout layout_;
   c10::Device device_;
   Fill fill_;
   std::map<std::size_t, c10::Storage> storages_;
@@ -216,6 +151,18 @@ bool isDeviceType(const c10::TypePtr& type) {
   const auto optional = type->cast<c10::OptionalType>();
   const c10::TypePtr& base = optional ? optional->getElementType() : type;
   return base->kind() == c10::TypeKind::DeviceObjType;
+}
+
+/// A tensor among the arguments, one that an earlier step made included.
+bool hasTensors(const CaseStep& step) {
+  const std::function<bool(const CaseValue&)> isTensor = [&](const CaseValue& value) {
+    const auto* list = std::get_if<CaseList>(&value.value);
+    return std::holds_alternative<CaseTensor>(value.value) ||
+           std::holds_alternative<CaseResult>(value.value) ||
+           (list != nullptr && std::ranges::any_of(list->items, isTensor));
+  };
+  return std::ranges::any_of(
+      step.args, [&](const CaseArgument& argument) { return isTensor(argument.value); });
 }
 
 /// The argument of the case for an argument of the schema, null when the case leaves it out.
@@ -246,26 +193,18 @@ Result<void> everyArgumentIsKnown(const CaseStep& step, const c10::FunctionSchem
 
 }  // namespace
 
-std::uint64_t operandBytes(const CaseStep& step) {
-  std::uint64_t total = 0;
-  for (const std::uint64_t bytes : storageBytes(case_detail::tensorOperands(step))) {
-    total = sum(total, bytes);
-  }
-  return total;
-}
-
 Result<torch::jit::Stack> buildArguments(const CaseStep& step, const c10::FunctionSchema& schema,
-                                         c10::Device device, Fill fill) {
+                                         c10::Device device, const MakeTensor& makeTensor) {
   if (const auto known = everyArgumentIsKnown(step, schema); !known) {
     return tl::unexpected(known.error());
   }
-  TensorMaker tensors(step, device, fill);
+  const bool anyTensor = hasTensors(step);
   torch::jit::Stack stack;
   for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
     const c10::Argument& argument = schema.arguments()[i];
     const CaseValue* given = givenFor(step, schema, i);
     if (isDeviceType(argument.real_type()) &&
-        (given != nullptr || !tensors.any() ||
+        (given != nullptr || !anyTensor ||
          argument.type()->kind() != c10::TypeKind::OptionalType)) {
       stack.emplace_back(device);
       continue;
@@ -280,14 +219,23 @@ Result<torch::jit::Stack> buildArguments(const CaseStep& step, const c10::Functi
       }
       continue;
     }
-    auto value = valueFor(*given, argument,
-                          [&tensors](const CaseTensor& spec) { return tensors.make(spec); });
+    auto value = valueFor(*given, argument, makeTensor);
     if (!value) {
       return tl::unexpected(std::move(value).error().within("argument '" + argument.name() + "'"));
     }
     stack.push_back(*std::move(value));
   }
   return stack;
+}
+
+Result<torch::jit::Stack> buildArguments(const CaseStep& step, const c10::FunctionSchema& schema,
+                                         c10::Device device, Fill fill) {
+  TensorMaker tensors(step, device, fill);
+  return buildArguments(
+      step, schema, device, [&tensors](const CaseValue& value) -> Result<at::Tensor> {
+        const auto* spec = std::get_if<CaseTensor>(&value.value);
+        return spec != nullptr ? tensors.make(*spec) : inputError("not a tensor of this step");
+      });
 }
 
 }  // namespace neuroncheck::trace

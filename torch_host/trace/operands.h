@@ -9,6 +9,7 @@
 
 #include "core/case_spec.h"
 #include "core/result.h"
+#include "torch_host/trace/values_of_case.h"
 
 namespace neuroncheck::trace {
 
@@ -19,10 +20,6 @@ enum class Fill : std::uint8_t {
   Identity,  ///< floating-point matrices are the identity, integers zero: for decompositions
 };
 
-/// Bytes of memory that the tensors of a step stand on; storage that several share counts once.
-/// UINT64_MAX beyond 64 bits.
-[[nodiscard]] std::uint64_t operandBytes(const CaseStep& step);
-
 /// The arguments of a step in the order of the schema, defaults filled in, tensors on `device` (the
 /// recorder's, the CPU, or Meta, which has no memory to fill). Memory that is only zeros is not
 /// touched. Strides, offsets and shared storage are those of the case; a number for a Tensor
@@ -32,5 +29,10 @@ enum class Fill : std::uint8_t {
 [[nodiscard]] Result<torch::jit::Stack> buildArguments(const CaseStep& step,
                                                        const c10::FunctionSchema& schema,
                                                        c10::Device device, Fill fill);
+/// The same with tensors that somebody else makes, each asked for when its argument is built.
+[[nodiscard]] Result<torch::jit::Stack> buildArguments(const CaseStep& step,
+                                                       const c10::FunctionSchema& schema,
+                                                       c10::Device device,
+                                                       const MakeTensor& makeTensor);
 
 }  // namespace neuroncheck::trace

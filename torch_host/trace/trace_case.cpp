@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "core/case_operands.h"
 #include "torch_host/trace/arrivals.h"
 #include "torch_host/trace/operands.h"
 
@@ -122,7 +123,7 @@ std::optional<std::string> refusal(const CaseSpec& spec, const TraceBounds& boun
   if (spec.backward) {
     return "gradients are not traced";
   }
-  const std::uint64_t bytes = operandBytes(spec.steps.front());
+  const std::uint64_t bytes = layoutOf(spec.steps.front()).total();
   if (bytes > bounds.caseBytes) {
     return fmt::format("its operands are too large to trace: {} MiB, at most {} MiB", bytes >> 20,
                        bounds.caseBytes >> 20);
@@ -158,7 +159,7 @@ Traced traceCase(const CaseSpec& spec, const RecorderLibrary& recorder, const Tr
     return notTraced(fmt::format("torch has no operator {}", step.op.str()));
   }
   recorder.setBounds(bounds.exactBytes, bounds.cpuBytes);
-  const bool large = operandBytes(step) > bounds.cpuBytes;
+  const bool large = layoutOf(step).total() > bounds.cpuBytes;
   std::optional<std::string> refused;
   for (const Fill fill : {Fill::Zeros, Fill::Ones, Fill::Identity}) {
     ArrivalCollector collector(isFactory(op->schema()));

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/case_operands.h"
 #include "torch_host/sandbox/isolated.h"
 #include "torch_host/trace/meta_kernels.h"
 #include "torch_host/trace/operands.h"
@@ -74,7 +75,7 @@ std::uint64_t requestedBytes(const CaseValue& value) {
 std::uint64_t addressesOf(const CaseSpec& spec) {
   std::uint64_t bytes = 0;
   for (const CaseStep& step : spec.steps) {
-    bytes = std::max(bytes, operandBytes(step));
+    bytes = std::max(bytes, layoutOf(step).total());
     for (const CaseArgument& argument : step.args) {
       bytes = std::max(bytes, requestedBytes(argument.value));
     }

@@ -40,8 +40,9 @@ class Converter {
     if (std::holds_alternative<CaseNone>(value.value)) {
       return IValue(at::Tensor());
     }
-    if (const auto* spec = std::get_if<CaseTensor>(&value.value)) {
-      NEURONCHECK_TRY(at::Tensor tensor, makeTensor_(*spec));
+    if (std::holds_alternative<CaseTensor>(value.value) ||
+        std::holds_alternative<CaseResult>(value.value)) {
+      NEURONCHECK_TRY(at::Tensor tensor, makeTensor_(value));
       return IValue(std::move(tensor));
     }
     if (const auto number = numberOf(value)) {

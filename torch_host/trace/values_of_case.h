@@ -12,7 +12,8 @@
 
 namespace neuroncheck::trace {
 
-using MakeTensor = std::function<Result<at::Tensor>(const CaseTensor&)>;
+/// Makes the tensor of a value that is a CaseTensor or a CaseResult.
+using MakeTensor = std::function<Result<at::Tensor>(const CaseValue&)>;
 
 /// A value of a case as the argument of a schema, which decides what a number, a word or a list
 /// means. Input error that says what it cannot be.

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a case should give, on the CPU: the same dtypes as evidence, fp64 as truth, and the
+// magnitudes that its sums cancel from.
+#include <ATen/ops/view_as_real.h>
+
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "torch_host/casework/batch.h"
+#include "torch_host/casework/length_operands.h"
+#include "torch_host/casework/precision.h"
+#include "torch_host/casework/requests.h"
+#include "torch_host/companion/companion.h"
+
+namespace neuroncheck::casework {
+namespace {
+
+using nlohmann::json;
+
+/// How an output is judged, as far as the reference has to know it.
+struct Wanted {
+  bool exact = false;        ///< the same-dtype result is the truth
+  std::string length = "1";  ///< k, an expression over the operands
+  std::vector<std::pair<std::string, std::string>> magnitudes;  ///< key of the answer, word
+};
+
+std::vector<Wanted> wantedOf(const json& entry) {
+  std::vector<Wanted> out;
+  for (const json& rule : entry.value("rules", json::array())) {
+    Wanted wanted;
+    wanted.exact = rule.value("exact", false);
+    wanted.length = rule.value("length", std::string("1"));
+    for (const char* key : {"magnitude", "unstable", "stored"}) {
+      if (const auto word = rule.value(key, std::string()); !word.empty() && word != "none") {
+        wanted.magnitudes.emplace_back(key, word);
+      }
+    }
+    out.push_back(std::move(wanted));
+  }
+  return out;
+}
+
+bool isReal(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.layout() == c10::kStrided && !tensor.is_quantized() &&
+         (tensor.is_floating_point() || tensor.is_complex());
+}
+
+bool isDouble(const at::Tensor& tensor) {
+  return tensor.scalar_type() == c10::kDouble || tensor.scalar_type() == c10::kComplexDouble;
+}
+
+/// Evaluates one case.
+class ReferenceCase {
+ public:
+  ReferenceCase(const Job& job, Arena& arena, const json& entry)
+      : job_(job),
+        arena_(arena),
+        wanted_(wantedOf(entry)),
+        hypotheses_(entry.value("hypotheses", std::vector<std::string>())),
+        roundNumbers_(computesInFloat32(job.spec)) {}
+
+  json run() {
+    if (!stage("same", [&] { return runSame(); })) {
+      return std::move(answer_);
+    }
+    if (needsTruth_ && !stage("truth", [&] { return runTruth(); })) {
+      return std::move(answer_);
+    }
+    for (const std::string& hypothesis : hypotheses_) {
+      // One that does not work out explains nothing, which is no fault of the reference.
+      if (const auto raised = raisedBy([&] { return runHypothesis(hypothesis); })) {
+        answer_["not_evaluated"][hypothesis] = raised->message;
+      }
+    }
+    return std::move(answer_);
+  }
+
+ private:
+  bool stage(std::string_view name, const std::function<Result<void>()>& body) {
+    if (const auto raised = raisedBy(body)) {
+      answer_["raised"] = toJson(*raised, name);
+      return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] const Wanted& wanted(std::size_t output) const {
+    static const Wanted kNothing{.exact = true, .length = "1", .magnitudes = {}};
+    return wanted_.empty() ? kNothing : wanted_[std::min(output, wanted_.size() - 1)];
+  }
+
+  Result<void> runSame() {
+    const Manner manner;
+    NEURONCHECK_TRY(Execution same, execute(job_, arena_, manner));
+    json outputs = json::array();
+    for (std::size_t i = 0; i < same.outputs.size(); ++i) {
+      const OutputTensor& output = same.outputs[i];
+      NEURONCHECK_TRY(json one, stored(output.tensor, arena_));
+      one["alias"] = output.alias;
+      one["written"] = output.written;
+      needsTruth_ = needsTruth_ || (isReal(output.tensor) && !wanted(i).exact);
+      outputs.push_back(std::move(one));
+    }
+    NEURONCHECK_TRY(const std::vector<std::size_t> changed, same.operands->changed());
+    answer_["outputs"] = std::move(outputs);
+    answer_["changed"] = changed;
+    if (job_.spec.backward) {
+      needsTruth_ = true;
+      return storeGradients(same, manner, "same");
+    }
+    return {};
+  }
+
+  Result<void> storeGradients(const Execution& done, const Manner& manner, const char* key) {
+    std::vector<std::size_t> operands;
+    NEURONCHECK_TRY(const std::vector<at::Tensor> grads,
+                    gradients(done, job_, arena_, manner, operands));
+    for (std::size_t i = 0; i < grads.size(); ++i) {
+      NEURONCHECK_TRY(json one, stored(grads[i], arena_));
+      json& entry = answer_["gradients"][i];
+      entry["operand"] = operands[i];
+      entry[key] = std::move(one);
+    }
+    return {};
+  }
+
+  /// Truth of every floating-point output in fp64, and the magnitudes behind it.
+  Result<void> runTruth() {
+    Manner manner = inFloat64(roundNumbers_, false);
+    NEURONCHECK_TRY(Execution truth, execute(job_, arena_, manner));
+    const auto narrow = [](const OutputTensor& output) {
+      return isReal(output.tensor) && !isDouble(output.tensor);
+    };
+    if (std::ranges::any_of(truth.outputs, narrow)) {
+      manner = inFloat64(roundNumbers_, true);
+      NEURONCHECK_TRY(truth, execute(job_, arena_, manner));
+    }
+    if (truth.outputs.size() != answer_["outputs"].size()) {
+      return inputError("in fp64 it has another number of results");
+    }
+    for (std::size_t i = 0; i < truth.outputs.size(); ++i) {
+      const at::Tensor& tensor = truth.outputs[i].tensor;
+      if (!isReal(tensor) || wanted(i).exact) {
+        continue;
+      }
+      if (!isDouble(tensor)) {
+        return inputError("the CPU has no fp64 kernel for it");
+      }
+      NEURONCHECK_TRY(answer_["outputs"][i]["truth"], arena_.put(tensor));
+    }
+    NEURONCHECK_TRY_VOID(storeMagnitudes(truth, manner));
+    return job_.spec.backward ? storeGradients(truth, manner, "truth") : Result<void>();
+  }
+
+  Result<void> storeMagnitudes(const Execution& truth, const Manner& manner) {
+    if (job_.spec.steps.size() != 1) {
+      return {};  // of a sequence nobody knows which sum is behind an element
+    }
+    // The operator may have written to its operands.
+    Manner only = manner;
+    only.call = false;
+    Job alone = job_;
+    alone.spec.backward = false;
+    NEURONCHECK_TRY(Execution fresh, execute(alone, arena_, only));
+    const numerics::LengthOperands sizes =
+        lengthOperandsOf(fresh.op->schema(), fresh.arguments, truth.outputs);
+    std::vector<at::Tensor> results;
+    for (const OutputTensor& output : truth.outputs) {
+      results.push_back(output.tensor.defined() ? output.tensor.detach() : output.tensor);
+    }
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (!isReal(results[i]) || wanted(i).exact) {
+        continue;
+      }
+      NEURONCHECK_TRY(const auto expression, numerics::LengthExpression::parse(wanted(i).length));
+      NEURONCHECK_TRY(const std::int64_t length, expression.evaluate(sizes));
+      answer_["outputs"][i]["length"] = length;
+      for (const auto& [key, word] : wanted(i).magnitudes) {
+        const companion::Call call{.op = *fresh.op,
+                                   .arguments = fresh.arguments,
+                                   .truth = results,
+                                   .output = i,
+                                   .length = static_cast<double>(length)};
+        const auto magnitude = companion::magnitude(word, call);
+        if (magnitude) {
+          NEURONCHECK_TRY(answer_["outputs"][i][key], arena_.put(*magnitude));
+        } else {
+          answer_["outputs"][i]["no_" + key] = magnitude.error().text();
+        }
+      }
+    }
+    return {};
+  }
+
+  Result<void> runHypothesis(const std::string& name) {
+    const auto manner = underHypothesis(name, roundNumbers_);
+    if (!manner) {
+      return inputError("not computed here");
+    }
+    NEURONCHECK_TRY(const Execution other, execute(job_, arena_, *manner));
+    for (std::size_t i = 0; i < other.outputs.size() && i < answer_["outputs"].size(); ++i) {
+      const at::Tensor& tensor = other.outputs[i].tensor;
+      if (!tensor.defined() || tensor.layout() != c10::kStrided) {
+        continue;
+      }
+      json& entry = answer_["outputs"][i];
+      const bool real = entry.contains("truth");
+      const at::Tensor values =
+          real ? (tensor.is_complex() ? tensor : tensor.to(c10::kDouble)) : tensor.to(c10::kLong);
+      NEURONCHECK_TRY(entry["hypotheses"][name], arena_.put(values));
+    }
+    return {};
+  }
+
+  const Job& job_;
+  Arena& arena_;
+  std::vector<Wanted> wanted_;
+  std::vector<std::string> hypotheses_;
+  bool roundNumbers_;
+  bool needsTruth_ = false;
+  json answer_ = json::object();
+};
+
+}  // namespace
+
+json answerReference(const json& request) {
+  auto arena =
+      Arena::open(request.at("arena").get<std::string>(), request.at("begin").get<std::uint64_t>(),
+                  request.at("end").get<std::uint64_t>());
+  if (!arena) {
+    return {{"error", arena.error().text()}};
+  }
+  Batch batch = batchOf(request);
+  sandbox::Bounds bounds;
+  bounds.wall = std::chrono::seconds(std::max(1, request.value("case_seconds", 60)));
+  bounds.cpu = std::chrono::hours(24);
+  bounds.memory = request.value("memory", std::uint64_t{8} << 30);
+  bounds.allowExecutableMemory = true;
+  bounds.keepErrors = true;
+  json answer = json::object();
+  const json& entries = request.at("cases");
+  runBatch(
+      batch, bounds, [] {},
+      [&](const Job& job, bool&) {
+        return ReferenceCase(job, *arena, entries.at(job.index)).run();
+      },
+      answer);
+  answer["cases"] = std::move(batch.answers);
+  return answer;
+}
+
+}  // namespace neuroncheck::casework
