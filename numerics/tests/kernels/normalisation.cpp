@@ -37,13 +37,23 @@ double meanSize(const double* x, std::int64_t n, bool takesMean) {
 Values normalise(const Machine& m, const NormShape& shape, const Values& x, const Values& weight,
                  const Values& bias, const NormOptions& options) {
   Values out(x.size());
+  const Machine sums = options.momentsIn ? Machine(*options.momentsIn) : m;
+  const Machine stored = options.momentsStoredIn ? Machine(*options.momentsStoredIn) : sums;
   for (std::int64_t r = 0; r < shape.rows; ++r) {
     const double* row = x.data() + r * shape.n;
-    const Moments moments = momentsOf(m, row, shape.n, options);
+    const Moments unrounded = momentsOf(sums, row, shape.n, options);
+    const Moments moments{stored(unrounded.mean), stored(unrounded.reciprocal)};
     for (std::int64_t i = 0; i < shape.n; ++i) {
-      const std::int64_t p = shape.perRow ? r : i;
-      const double unit = m(m(row[i] - moments.mean) * moments.reciprocal);
-      at(out, r * shape.n + i) = m(m(unit * at(weight, p)) + at(bias, p));
+      const std::int64_t p = shape.parameter(r, i);
+      double& y = at(out, r * shape.n + i);
+      if (options.foldedIn) {
+        const Machine folded(*options.foldedIn);
+        const double scale = folded(moments.reciprocal * at(weight, p));
+        y = m(m(row[i] * scale) + folded(at(bias, p) - m(moments.mean * scale)));
+      } else {
+        const double unit = m(m(row[i] - moments.mean) * moments.reciprocal);
+        y = m(m(unit * at(weight, p)) + at(bias, p));
+      }
     }
   }
   return out;
@@ -57,7 +67,7 @@ Values normaliseMagnitude(const NormShape& shape, const Values& x, const Values&
     const Moments moments = momentsOf(Machine::exact(), row, shape.n, options);
     const double mean = meanSize(row, shape.n, options.takesMean);
     for (std::int64_t i = 0; i < shape.n; ++i) {
-      const std::int64_t p = shape.perRow ? r : i;
+      const std::int64_t p = shape.parameter(r, i);
       at(out, r * shape.n + i) =
           (std::abs(row[i]) + mean) * moments.reciprocal * std::abs(at(weight, p)) +
           std::abs(at(bias, p));

@@ -1,21 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "numerics/tests/kernels/machine.h"
 
 namespace neuroncheck::numerics::testing {
 
-/// x[rows, n], each row normalised. weight and bias have n elements, or one per row where
-/// `perRow` (batch_norm, with the channels brought to the rows).
+/// x[rows, n], each row normalised. weight and bias have n elements; or one per row where `perRow`
+/// (batch_norm, with the channels brought to the rows); or one for every `channel` elements,
+/// through the `groups` rows of a sample (group_norm).
 struct NormShape {
   std::int64_t rows = 1, n = 1;
   bool perRow = false;
+  std::int64_t channel = 0, groups = 1;
+
+  [[nodiscard]] std::int64_t parameter(std::int64_t row, std::int64_t i) const {
+    if (perRow) {
+      return row;
+    }
+    return channel == 0 ? i : row % groups * (n / channel) + i / channel;
+  }
 };
 struct NormOptions {
   double epsilon = 1e-5;
   bool takesMean = true;  ///< rms_norm: no
   double correction = 0;  ///< divisor of the variance: n - correction
   bool takesRoot = true;
+  /// What kernels of narrow dtypes do on the way: mean and variance summed in a format, mean and
+  /// 1 / deviation rounded to it, or weight / deviation and what is added then.
+  std::optional<Format> momentsIn, momentsStoredIn, foldedIn;
 };
 [[nodiscard]] Values normalise(const Machine& machine, const NormShape& shape, const Values& x,
                                const Values& weight, const Values& bias,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "numerics/tests/kernels/contraction.h"
 #include "numerics/tests/kernels/normalisation.h"
 #include "numerics/tests/mutation/subjects.h"
@@ -11,11 +13,12 @@ namespace {
 
 constexpr std::int64_t kRows = 16;
 constexpr std::int64_t kLength = 256;
+constexpr std::int64_t kGroups = 4;
 constexpr double kEpsilon = 1e-5;
 
 struct NormCase {
   NormShape shape{kRows, kLength, false};
-  NormOptions options{kEpsilon, true, 0, true};
+  NormOptions options{kEpsilon, true, 0, true, {}, {}, {}};
   Values x, weight, bias;
 
   [[nodiscard]] Values on(const Machine& m) const {
@@ -24,10 +27,17 @@ struct NormCase {
   [[nodiscard]] Values onFp32() const { return on(Machine(Format::Float32)); }
 };
 
-NormCase inputsOf(const Subject& s, Family family, bool batch) {
+NormCase inputsOf(const Subject& s, Family family) {
   NormCase c;
-  c.shape.perRow = batch;
-  const std::int64_t parameters = batch ? kRows : kLength;
+  c.shape.perRow = s.op == "batch_norm";
+  if (s.op == "group_norm") {
+    c.shape.channel = kLength / kGroups;
+    c.shape.groups = kGroups;
+  }
+  // Of group_norm: kGroups channels in each of kGroups groups.
+  const std::int64_t parameters = c.shape.perRow         ? kRows
+                                  : c.shape.channel != 0 ? kGroups * kGroups
+                                                         : kLength;
   c.x = fill(family, s.format(), kRows * kLength, seedOf(s, 1), kLength);
   c.weight = fill(Family::Normal, s.format(), parameters, seedOf(s, 2));
   c.bias = fill(Family::Normal, s.format(), parameters, seedOf(s, 3));
@@ -37,6 +47,23 @@ NormCase inputsOf(const Subject& s, Family family, bool batch) {
 NormCase with(NormCase c, const NormOptions& options) {
   c.options = options;
   return c;
+}
+
+/// As kernels of torch do or did for bf16 and fp16, with everything else in fp32.
+void addNarrowMoments(Subject& s, const NormCase& c) {
+  const Format narrow = s.dtype == DType::Float16 ? Format::Float16 : Format::BFloat16;
+  NormOptions o = c.options;
+  o.momentsIn = narrow;
+  s.fault(fmt::format("mean and variance summed in {}", name(narrow)), with(c, o).onFp32());
+  if (!o.takesMean) {
+    return;  // the rule of rms_norm lets a device store what is on the way
+  }
+  o = c.options;
+  o.momentsStoredIn = narrow;
+  s.fault(fmt::format("mean and 1/deviation stored in {}", name(narrow)), with(c, o).onFp32());
+  o = c.options;
+  o.foldedIn = narrow;
+  s.fault(fmt::format("scale and shift stored in {}", name(narrow)), with(c, o).onFp32());
 }
 
 void addMomentFaults(Subject& s, const NormCase& c) {
@@ -58,6 +85,7 @@ void addMomentFaults(Subject& s, const NormCase& c) {
   if (s.dtype != DType::BFloat16) {
     s.fault("moments in fp16", c.on(Machine(Format::Float16)));
   }
+  addNarrowMoments(s, c);
 }
 
 void addParameterFaults(Subject& s, const NormCase& c) {
@@ -81,14 +109,21 @@ void addParameterFaults(Subject& s, const NormCase& c) {
 /// Statistics taken from the wrong elements.
 void addExtentFaults(Subject& s, const NormCase& c) {
   NormCase other = c;
-  other.shape = {kRows / 2, 2 * kLength, c.shape.perRow};
-  if (!c.shape.perRow) {
+  other.shape.rows = kRows / 2;
+  other.shape.n = 2 * kLength;
+  other.shape.groups = std::max<std::int64_t>(c.shape.groups / 2, 1);
+  if (std::ssize(c.weight) == kLength) {
     other.weight.insert(other.weight.end(), c.weight.begin(), c.weight.end());
     other.bias.insert(other.bias.end(), c.bias.begin(), c.bias.end());
   }
   s.fault("two rows as one", other.onFp32());
   other = c;
-  other.shape = {2 * kRows, kLength / 2, c.shape.perRow};
+  other.shape.rows = 2 * kRows;
+  other.shape.n = kLength / 2;
+  other.shape.groups = 2 * c.shape.groups;
+  if (c.shape.channel != 0) {
+    s.fault("half a row only", other.onFp32());
+  }
   if (c.shape.perRow) {
     Values twice, bias;
     for (std::int64_t r = 0; r < 2 * kRows; ++r) {
@@ -105,11 +140,11 @@ void addExtentFaults(Subject& s, const NormCase& c) {
 }
 
 Subject norm(DType dtype, const std::string& op, Family family) {
-  const bool batch = op == "batch_norm";
+  const bool native = op == "batch_norm" || op == "group_norm";
   Subject s = subjectOf(op, dtype, std::string(name(family)), {kRows, kLength},
-                        shippedRule(batch ? "aten::native_batch_norm" : "aten::" + op),
+                        shippedRule((native ? "aten::native_" : "aten::") + op),
                         static_cast<double>(kLength));
-  NormCase c = inputsOf(s, family, batch);
+  NormCase c = inputsOf(s, family);
   c.options.takesMean = op != "rms_norm";
   if (op == "rms_norm") {
     std::ranges::fill(c.bias, 0.0);
@@ -133,7 +168,7 @@ Subject gradient(DType dtype, const std::string& of, Values NormGradients::* whi
                                                                         : of == "weight" ? 1
                                                                                          : 2),
                         static_cast<double>(of == "input" ? kLength : kRows));
-  const NormCase c = inputsOf(s, Family::Offset, false);
+  const NormCase c = inputsOf(s, Family::Offset);
   const Values dy = fill(Family::Normal, s.format(), kRows * kLength, seedOf(s, 4));
   const auto on = [&](const Machine& m, const Values& dout, const Values& x, const Values& w) {
     return normaliseBackward(m, c.shape, dout, x, w, c.options).*which;
@@ -168,7 +203,7 @@ Subject gradient(DType dtype, const std::string& of, Values NormGradients::* whi
 
 std::vector<Subject> normSubjects(DType dtype) {
   std::vector<Subject> subjects;
-  for (const char* op : {"layer_norm", "rms_norm", "batch_norm"}) {
+  for (const char* op : {"layer_norm", "rms_norm", "batch_norm", "group_norm"}) {
     subjects.push_back(norm(dtype, op, Family::Scales));
     subjects.push_back(norm(dtype, op, Family::Offset));
   }
