@@ -126,6 +126,26 @@ TEST(UnstableFormula, ExcusesItsOwnErrorsOnly) {
   EXPECT_EQ(judged({0, false, true, true}).state, CaseState::Mismatch);  // biased
 }
 
+TEST(UnstableFormula, DoesNotExcuseWhatNobodyWrote) {
+  // At mean 1000 the formula that cancels may be off by more than the variance itself.
+  constexpr std::int64_t n = 256;
+  Values truth = ramp(16);
+  VectorReference reference(truth);
+  reference.set({Quantity::Magnitude, {}}, truth);
+  reference.set({Quantity::UnstableMagnitude, {}}, Values(16, 2e6));
+  const auto judgedAs = [&](const Values& result) {
+    const Output output(DType::Float32, {16}, result, ruleOf(OpClass::Reduction, 8), n);
+    return judge(output.request, reference).state;
+  };
+  EXPECT_EQ(judgedAs(Values(16, 0.0)), CaseState::Mismatch);
+  std::fill(truth.begin() + 8, truth.end(), 0.0);
+  EXPECT_EQ(judgedAs(truth), CaseState::Mismatch);
+  for (double& x : truth) {
+    x = x == 0 ? 0.25 : x + 0.125;
+  }
+  EXPECT_EQ(judgedAs(truth), CaseState::PassWeak);
+}
+
 TEST(ElementaryBounds, TwoStepsToOneSideThroughoutAreAScale) {
   const Values x = fill(Family::Positive, Format::BFloat16, 256, 3);
   Values truth, scaled, scattered;

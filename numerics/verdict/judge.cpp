@@ -204,7 +204,10 @@ Result<void> explainWrong(const JudgeRequest& request, Reference& reference, Jud
                          wrong));
     return {};
   }
-  if (!within && reference.offers({Quantity::UnstableMagnitude, {}}) && m.beyondUnstable == 0) {
+  // Its bound may be larger than the values, and what nobody wrote would lie within.
+  const bool written = !j.pattern.oneValue.has_value();
+  if (!within && written && reference.offers({Quantity::UnstableMagnitude, {}}) &&
+      m.beyondUnstable == 0) {
     conclude(j, CaseState::PassWeak, "unstable formula",
              fmt::format("right for a formula that cancels more than need be: {}", wrong));
     return {};
