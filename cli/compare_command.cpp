@@ -159,7 +159,7 @@ void addCompareCommand(CLI::App& app, CommandLine& line) {
   addOutputFlags(*command, options, "terminal or json (default: terminal)");
   command->footer(
       "The bound of each element follows from the operator's class, the length of its sums and the "
-      "dtype: docs/numerics.md.\nWithout --op and --reduction every tensor is taken for one "
+      "dtype: docs/verdicts.md.\nWithout --op and --reduction every tensor is taken for one "
       "evaluation, rounded once.\n\nExit code 0 when every tensor agrees, 1 when one does not, is "
       "missing or cannot be trusted,\n2 for files that cannot be read, 5 when there is nothing to "
       "compare.\n\nExamples:\n  neuron-check compare cpu_f64.safetensors device_bf16.safetensors "

@@ -7,7 +7,7 @@
 
 namespace neuroncheck {
 
-/// What the database claims of one operator use on the target. See docs/verdicts.md for the rules
+/// What the database claims of one operator use on the target. See docs/claims.md for the rules
 /// behind each.
 enum class Claim : std::uint8_t {
   NoDeviceWork,     ///< nothing reaches the device (metadata, guards, dropout in eval)

@@ -11,7 +11,7 @@
 namespace neuroncheck::numerics {
 
 /// Other arithmetics that would explain a result, in the order they are tried: the smaller
-/// deviation from the declared arithmetic first. docs/numerics.md says what each means and which
+/// deviation from the declared arithmetic first. docs/verdicts.md says what each means and which
 /// compiler flag or environment variable changes it.
 enum class HypothesisId : std::uint8_t {
   None,

@@ -21,7 +21,7 @@ namespace neuroncheck::opdb {
 /// Judges every use of every model against the database, and runs the rules over the whole
 /// inventory. `today` (ISO date) is what the ages of evidence are counted from. `traces`, one for
 /// each model or none: a use whose case was dispatched is judged by what arrived at the backend.
-/// The rules are those of docs/verdicts.md.
+/// The rules are those of docs/claims.md.
 [[nodiscard]] Assessment assess(const Inventory& inventory, const Target& target,
                                 const Database& database, std::string_view today,
                                 const std::vector<ModelTrace>& traces = {});

@@ -14,7 +14,7 @@
 
 namespace neuroncheck::opdb {
 
-/// Answers "what does this release do with this use" by the lookup rules of docs/verdicts.md. Keeps
+/// Answers "what does this release do with this use" by the lookup rules of docs/claims.md. Keeps
 /// parsed predicates and expansions between calls; equal uses are answered once.
 class ClaimEngine {
  public:

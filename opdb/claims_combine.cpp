@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The claim of a composite from the claims of its parts (docs/verdicts.md, rule 15).
+// The claim of a composite from the claims of its parts (docs/claims.md, rule 15).
 #include <algorithm>
 #include <utility>
 

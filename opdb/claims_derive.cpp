@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What follows for an operator that no row answers for: twins, families, composites, missing
-// kernels, torch.compile (docs/verdicts.md, rules 11, 12 and 15 to 19).
+// kernels, torch.compile (docs/claims.md, rules 11, 12 and 15 to 19).
 #include <algorithm>
 #include <array>
 #include <string_view>

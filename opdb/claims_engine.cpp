@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which the rules of docs/verdicts.md are asked.
+// The order in which the rules of docs/claims.md are asked.
 #include "opdb/claims_engine.h"
 
 #include <algorithm>

@@ -25,7 +25,7 @@ struct Part {
   std::string decidedBy;  ///< what would tell
 };
 
-/// The lookup rules of docs/verdicts.md; the numbers in the comments are the numbers there.
+/// The lookup rules of docs/claims.md; the numbers in the comments are the numbers there.
 /// `ClaimEngine` is the public face; this class answers for any operator and argument facts, so
 /// that a composite's parts are judged by the same rules.
 class RuleEngine {

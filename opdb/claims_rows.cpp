@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rows of the support matrix say of one use (docs/verdicts.md, rules 10 to 12).
+// What the rows of the support matrix say of one use (docs/claims.md, rules 10 to 12).
 #include <algorithm>
 #include <string_view>
 #include <utility>

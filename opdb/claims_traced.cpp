@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The claim of a use from what its case was seen to ask the device for (docs/verdicts.md).
+// The claim of a use from what its case was seen to ask the device for (docs/claims.md).
 #include <algorithm>
 #include <array>
 #include <map>

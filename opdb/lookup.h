@@ -41,7 +41,7 @@ struct Standing {
   bool stale = true;
 };
 
-/// The releases of one product as one target sees them (docs/verdicts.md, rules 1 and 2).
+/// The releases of one product as one target sees them (docs/claims.md, rules 1 and 2).
 class ReleaseOrder {
  public:
   ReleaseOrder(const Database& database, const Target& target);

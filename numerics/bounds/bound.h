@@ -28,11 +28,11 @@ struct Arithmetic {
 ///   gamma_k = k / (1 - k u);  eta: half the smallest subnormal, or the smallest normal if flushed
 ///
 /// `expected` holds for any order of a rounding-to-nearest accumulation but with a probability
-/// below 2k exp(-lambda^2/2) (Higham and Mary 2019; measured: docs/numerics.md); `maximal` for
-/// every order, truncating accumulators too (u_acc' = 2 u_acc). A result beyond it is not explained
-/// by any order of summation in the declared arithmetic. For class C the terms with c are in ulps
-/// at H instead, and B_max of an output narrower than the accumulator has two ulps of the output on
-/// top.
+/// below 2k exp(-lambda^2/2) (Higham and Mary 2019; measured: docs/numerics-evidence.md); `maximal`
+/// for every order, truncating accumulators too (u_acc' = 2 u_acc). A result beyond it is not
+/// explained by any order of summation in the declared arithmetic. For class C the terms with c are
+/// in ulps at H instead, and B_max of an output narrower than the accumulator has two ulps of the
+/// output on top.
 struct BoundModel {
   Arithmetic arithmetic;
   OpClass opClass = OpClass::Rounded;

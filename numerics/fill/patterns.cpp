@@ -44,7 +44,8 @@ std::vector<std::uint64_t> floatTable(Format format, DType dtype) {
   return table;
 }
 
-/// docs/numerics.md: widths and exactness limits of int, fp32 and fp64, and one to either side.
+/// G5 of docs/numerics.md: widths and exactness limits of int, fp32 and fp64, and one to either
+/// side.
 std::vector<std::uint64_t> integerTable(DType dtype) {
   std::vector<std::int64_t> values = {0, 1, 2, 3, 7, 10, 100};
   for (const unsigned bits : {7U, 8U, 15U, 16U, 24U, 31U, 32U, 53U}) {

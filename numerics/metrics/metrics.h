@@ -49,7 +49,7 @@ enum class Fault : std::uint8_t {
 inline constexpr std::size_t kFaultCount = static_cast<std::size_t>(Fault::ZeroSign) + 1;
 [[nodiscard]] std::string_view name(Fault fault);
 
-/// How special values are judged (docs/numerics.md, rules of stage 1).
+/// How special values are judged (docs/verdicts.md, rules of stage 1).
 struct SpecialPolicy {
   bool zeroSignMatters = false;
   /// A number where H is NaN is accepted (XLA's "relaxed NaN").

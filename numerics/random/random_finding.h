@@ -60,7 +60,7 @@ struct RandomFinding {
 };
 
 /// Two stages keep both errors small: a bad generator is asked twice, a good one is accused with
-/// probability 1e-9 (docs/numerics.md; facts: KS at alpha 1e-6 alone gives 0.01 false alarms in a
+/// probability 1e-9 (docs/verdicts.md; facts: KS at alpha 1e-6 alone gives 0.01 false alarms in a
 /// run of 10^4 tests).
 inline constexpr double kRetryBelow = 1e-3;
 inline constexpr double kFailBelow = 1e-6;

@@ -10,7 +10,7 @@
 namespace neuroncheck::numerics {
 
 /// How the output of an operator comes about, which decides what "right" means. The letters are
-/// those of docs/numerics.md.
+/// those of docs/numerics-rules.md.
 enum class OpClass : std::uint8_t {
   Exact,          ///< A: no rounding; bits must agree, up to the payload of NaN
   Rounded,        ///< B: one exact operation, rounded once: add, mul, div, sqrt

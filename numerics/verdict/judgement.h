@@ -95,7 +95,7 @@ struct Judgement {
 
 /// Judges one output. Never fails: what stops the comparison is a state of its own
 /// (`reference-error`, `not-comparable`, `shape-dtype-mismatch`, `mistrusted`). The rules and their
-/// order are those of docs/numerics.md.
+/// order are those of docs/verdicts.md.
 [[nodiscard]] Judgement judge(const JudgeRequest& request, Reference& reference);
 
 /// The same operator by name and what it is missing, when there is no rule for it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts of models (docs/verdicts.md, rules 20 and 21).
+// Verdicts of models (docs/claims.md, rules 20 and 21).
 #include "opdb/assess.h"
 
 #include <gmock/gmock.h>

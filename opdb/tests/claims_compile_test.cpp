@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// torch.compile (docs/verdicts.md, rule 18).
+// torch.compile (docs/claims.md, rule 18).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows where no row answers (docs/verdicts.md, rules 11, 12 and 15 to 17).
+// What follows where no row answers (docs/claims.md, rules 11, 12 and 15 to 17).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rows say of a use (docs/verdicts.md, rules 10 to 12).
+// What rows say of a use (docs/claims.md, rules 10 to 12).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators with rules of their own (docs/verdicts.md, rules 3 to 9, 13 and 14).
+// Operators with rules of their own (docs/claims.md, rules 3 to 9, 13 and 14).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which release, chip and mode answer (docs/verdicts.md, rules 1 and 2).
+// Which release, chip and mode answer (docs/claims.md, rules 1 and 2).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
