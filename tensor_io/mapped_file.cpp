@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -30,6 +31,18 @@ Mapping::~Mapping() {
   if (!bytes_.empty()) {
     // munmap takes a pointer to what may be written.
     ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  }
+}
+
+void releasePages(std::span<const std::byte> bytes) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const std::uintptr_t from = (begin + page - 1) / page * page;
+  const std::uintptr_t to = (begin + bytes.size()) / page * page;
+  if (from < to) {
+    // Advice: nothing depends on its being taken. madvise wants a pointer to what may be written.
+    auto* start = const_cast<std::byte*>(bytes.data()) + (from - begin);
+    (void)::madvise(start, to - from, MADV_DONTNEED);
   }
 }
 

@@ -30,6 +30,10 @@ class Mapping {
   std::span<const std::byte> bytes_;
 };
 
+/// Gives back the pages that lie wholly within `bytes`, which have to be of a Mapping: of other
+/// memory this would take the content.
+void releasePages(std::span<const std::byte> bytes);
+
 /// The content of a file: read for its headers, so that a damaged disk is an Error and not a
 /// signal, and mapped for its data.
 class FileContent {
@@ -44,6 +48,7 @@ class FileContent {
   [[nodiscard]] const std::shared_ptr<const scanner::ByteSource>& source() const { return source_; }
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
   [[nodiscard]] const std::shared_ptr<const void>& owner() const { return owner_; }
+  [[nodiscard]] bool isMapped() const { return owner_ != nullptr; }
   /// Fails when the file has become shorter since it was opened: its last bytes can no longer be
   /// read.
   [[nodiscard]] Result<void> stillWhole() const;

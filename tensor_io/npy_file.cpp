@@ -24,7 +24,7 @@ class NpyFile final : public TensorFile {
     NEURONCHECK_TRY_VOID(content_.stillWhole());
     const auto bytes = content_.bytes().subspan(static_cast<std::size_t>(header_.dataOffset),
                                                 static_cast<std::size_t>(head.byteCount));
-    return TensorEntry{std::move(head), bytes, content_.owner()};
+    return TensorEntry{std::move(head), bytes, content_.owner(), content_.isMapped()};
   }
 
   FileContent content_;

@@ -110,10 +110,11 @@ class NpzFile final : public TensorFile {
       record.bytes = content_.bytes().subspan(static_cast<std::size_t>(place.offset),
                                               static_cast<std::size_t>(place.size));
       record.owner = content_.owner();
+      record.mapped = content_.isMapped();
     }
     const auto bytes = record.bytes.subspan(static_cast<std::size_t>(header.dataOffset),
                                             static_cast<std::size_t>(head.byteCount));
-    return TensorEntry{std::move(head), bytes, std::move(record.owner)};
+    return TensorEntry{std::move(head), bytes, std::move(record.owner), record.mapped};
   }
 
   [[nodiscard]] Result<void> verifyAt(std::size_t index) const override {
@@ -136,17 +137,18 @@ class NpzFile final : public TensorFile {
     const std::scoped_lock lock(mutex_);
     Cached& cached = unpacked_[index];
     if (auto owner = cached.owner.lock()) {
-      return Unpacked{.bytes = cached.bytes, .owner = std::move(owner)};
+      return Unpacked{.bytes = cached.bytes, .owner = std::move(owner), .mapped = cached.mapped};
     }
     NEURONCHECK_TRY(Unpacked record, unpackRecord(zip_, records_[index], options_.maxUnpackedBytes,
                                                   temporaryFolder(options_)));
-    cached = {.bytes = record.bytes, .owner = record.owner};
+    cached = {.bytes = record.bytes, .owner = record.owner, .mapped = record.mapped};
     return record;
   }
 
   struct Cached {
     std::span<const std::byte> bytes;
     std::weak_ptr<const void> owner;
+    bool mapped = false;
   };
 
   FileContent content_;

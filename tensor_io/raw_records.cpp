@@ -84,7 +84,7 @@ class RawFile final : public TensorFile {
     NEURONCHECK_TRY_VOID(content_.stillWhole());
     const auto bytes = content_.bytes().subspan(static_cast<std::size_t>(records_[index].offset),
                                                 static_cast<std::size_t>(head.byteCount));
-    return TensorEntry{std::move(head), bytes, content_.owner()};
+    return TensorEntry{std::move(head), bytes, content_.owner(), content_.isMapped()};
   }
 
   FileContent content_;

@@ -83,7 +83,7 @@ class SafetensorsFile final : public TensorFile {
     const auto bytes = content_.bytes().subspan(
         static_cast<std::size_t>(header_.dataOffset + header_.tensors[index].begin),
         static_cast<std::size_t>(head.byteCount));
-    return TensorEntry{std::move(head), bytes, content_.owner()};
+    return TensorEntry{std::move(head), bytes, content_.owner(), content_.isMapped()};
   }
 
   FileContent content_;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor_io/tensor_file.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "scanner/archive/printable.h"
+#include "tensor_io/mapped_file.h"
 
 namespace neuroncheck::tensor_io {
 
@@ -37,6 +39,12 @@ Error TensorFile::named(Error error, std::string_view name) const {
 
 Error TensorFile::absent(std::string_view name) const {
   return named(fail(ErrorCode::Nothing, "there is none of that name").value(), name);
+}
+
+void TensorEntry::release(std::size_t first, std::size_t count) const {
+  if (mapped && first < bytes.size()) {
+    releasePages(bytes.subspan(first, std::min(count, bytes.size() - first)));
+  }
 }
 
 Result<TensorHead> TensorFile::head(std::string_view name) const {

@@ -40,6 +40,12 @@ struct TensorHead {
 struct TensorEntry : TensorHead {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;  ///< keeps `bytes` mapped, also after the file is gone
+  bool mapped = false;                ///< they lie in a file, not in memory of the process
+
+  /// Gives the whole pages within [first, first + count) of `bytes` back: they no longer count as
+  /// memory of the process, and are read from the file again when they are touched. For whoever
+  /// passes over a tensor larger than memory. Does nothing where bytes are not mapped.
+  void release(std::size_t first, std::size_t count) const;
 };
 
 /// How to read what a file leaves open, and what reading may cost.

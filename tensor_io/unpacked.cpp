@@ -20,7 +20,7 @@ Result<Unpacked> intoMemory(const scanner::ZipArchive& zip, std::size_t index, s
     buffer->insert(buffer->end(), bytes.begin(), bytes.end());
     return {};
   }));
-  return Unpacked{.bytes = *buffer, .owner = buffer};
+  return Unpacked{.bytes = *buffer, .owner = buffer, .mapped = false};
 }
 
 Result<Unpacked> intoFile(const scanner::ZipArchive& zip, std::size_t index,
@@ -40,7 +40,7 @@ Result<Unpacked> intoFile(const scanner::ZipArchive& zip, std::size_t index,
     return {};
   }));
   NEURONCHECK_TRY(const auto mapping, Mapping::of(file.number(), static_cast<std::size_t>(done)));
-  return Unpacked{.bytes = mapping->bytes(), .owner = mapping};
+  return Unpacked{.bytes = mapping->bytes(), .owner = mapping, .mapped = true};
 }
 
 }  // namespace

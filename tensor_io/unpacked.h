@@ -16,6 +16,7 @@ namespace neuroncheck::tensor_io {
 struct Unpacked {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
+  bool mapped = false;  ///< in a file, not in memory of the process
 };
 
 /// Inflates a record of a zip: a small one into memory, a larger one into a file of `folder` that

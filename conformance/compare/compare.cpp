@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "conformance/compare/choose_rule.h"
-#include "numerics/verdict/tensor_reference.h"
+#include "conformance/compare/file_reference.h"
 
 namespace neuroncheck::conformance {
 namespace {
@@ -19,57 +19,6 @@ using numerics::Judgement;
 using numerics::TensorView;
 using tensor_io::TensorEntry;
 using tensor_io::TensorFile;
-
-/// The truth of a file, with the magnitudes behind it guessed: |H|, but not less than a floor.
-class EstimatingReference final : public numerics::Reference {
- public:
-  EstimatingReference(const TensorView& truth, std::optional<double> floor)
-      : truth_(truth), floor_(floor) {}
-
-  [[nodiscard]] bool offers(const numerics::Request& request) const override {
-    return truth_.offers(request) ||
-           (request.what == numerics::Quantity::Magnitude && floor_.has_value());
-  }
-  [[nodiscard]] Result<void> evaluate(const numerics::Request& request, std::int64_t first,
-                                      std::span<double> out) override {
-    NEURONCHECK_TRY_VOID(truth_.evaluate({numerics::Quantity::Truth, {}}, first, out));
-    if (request.what == numerics::Quantity::Magnitude) {
-      std::ranges::transform(out, out.begin(),
-                             [&](double h) { return std::max(std::abs(h), *floor_); });
-    }
-    return {};
-  }
-  [[nodiscard]] Result<void> evaluateIntegers(const numerics::Request& request, std::int64_t first,
-                                              std::span<std::int64_t> out) override {
-    return truth_.evaluateIntegers(request, first, out);
-  }
-  [[nodiscard]] std::span<const std::byte> truthBytes(DType dtype, std::int64_t first,
-                                                      std::int64_t count) override {
-    return truth_.truthBytes(dtype, first, count);
-  }
-  [[nodiscard]] std::span<const std::byte> storage() const override { return truth_.storage(); }
-
- private:
-  numerics::TensorReference truth_;
-  std::optional<double> floor_;
-};
-
-/// Root mean square of the finite values.
-double rootMeanSquare(const TensorView& view) {
-  numerics::ElementReader reader(view);
-  std::vector<double> run(4096);
-  double sum = 0;
-  std::int64_t finite = 0;
-  for (std::int64_t first = 0; first < view.count(); first += std::ssize(run)) {
-    run.resize(static_cast<std::size_t>(std::min<std::int64_t>(4096, view.count() - first)));
-    reader.values(first, run);
-    for (const double value : run) {
-      sum += std::isfinite(value) ? value * value : 0;
-      finite += std::isfinite(value) ? 1 : 0;
-    }
-  }
-  return finite == 0 ? 0 : std::sqrt(sum / static_cast<double>(finite));
-}
 
 Judgement refused(CaseState state, std::string cause, std::string reason) {
   Judgement judgement = numerics::notComparable(std::move(reason));
@@ -98,6 +47,9 @@ std::optional<std::string> unfit(DType truth, DType result) {
                : std::optional(fmt::format("EXPECTED is {}, too coarse to judge {}", name(truth),
                                            name(result)));
 }
+
+/// Elements between two looks at the clock.
+constexpr std::int64_t kProgressEvery = std::int64_t{1} << 16;
 
 class Comparer {
  public:
@@ -206,7 +158,25 @@ class Comparer {
       return numerics::notComparable((t ? r.error() : t.error()).text());
     }
     out.sizes = r->asReal().sizes;
-    return judgeViews(*t, *r, chosen, out);
+    pages_ = PagesBehind();
+    pages_.watch(truth, t->asReal().count());
+    pages_.watch(result, r->asReal().count());
+    Judgement judgement = judgeViews(*t, *r, chosen, out);
+    pages_.finish();
+    return judgement;
+  }
+
+  /// What every pass over a tensor says before it reads on.
+  Result<void> reading(std::int64_t first, const std::string& name) {
+    pages_.at(first);
+    const bool due = first == 0 || first < said_ || first - said_ >= kProgressEvery;
+    if (due && options_.progress) {
+      said_ = first;
+      const std::string text =
+          pages_.pass() == 1 ? name : fmt::format("{}, pass {}", name, pages_.pass());
+      report_.stopped = report_.stopped || options_.progress(done_ + first, total_, text);
+    }
+    return report_.stopped ? Result<void>(fail(ErrorCode::Nothing, "interrupted")) : Result<void>();
   }
 
   Judgement judgeViews(const TensorView& truth, const TensorView& result, const ChosenRule& chosen,
@@ -232,9 +202,11 @@ class Comparer {
                                   name(truth.dtype)));
     }
     std::optional<double> floor;
+    const auto reads = [&](std::int64_t first) { return reading(first, out.name); };
     if (rounds && chosen.estimatesMagnitude) {
       // Terms of random sign: their magnitudes add up to sqrt(k) times what they cancel to.
-      floor = rootMeanSquare(truth.asReal()) * std::sqrt(std::max(chosen.length, 1.0));
+      const auto size = rootMeanSquare(truth.asReal(), reads);
+      floor = size.value_or(0) * std::sqrt(std::max(chosen.length, 1.0));
       notes.push_back(
           fmt::format("magnitudes behind the sums estimated as {:.3g} from the size of "
                       "EXPECTED",
@@ -244,11 +216,7 @@ class Comparer {
       notes.emplace_back(
           "indices of equal values may differ rightly; tensors alone cannot show it");
     }
-    request.progress = [&](std::int64_t done) {
-      report_.stopped = report_.stopped ||
-                        (options_.progress && options_.progress(done_ + done, total_, out.name));
-    };
-    EstimatingReference reference(truth, floor);
+    FileReference reference(truth, floor, reads);
     Judgement judgement = judge(request, reference);
     judgement.notes.insert(judgement.notes.begin(), notes.begin(), notes.end());
     return judgement;
@@ -259,6 +227,8 @@ class Comparer {
   const CompareOptions& options_;
   CompareReport report_;
   std::vector<std::pair<std::string, std::string>> pairs_;
+  PagesBehind pages_;
+  std::int64_t said_ = 0;  ///< where the pass was when progress was last told
   std::int64_t done_ = 0;
   std::int64_t total_ = 0;
 };

@@ -27,7 +27,8 @@ struct CompareOptions {
   std::optional<numerics::AllcloseTolerance> allclose;  ///< an extra gate beside the verdict
   std::string filter;                                   ///< only names that contain this
   tensor_io::OpenOptions open;
-  /// Called now and then: elements done of all, and the tensor at hand. True stops the comparison.
+  /// Called now and then, by every pass over a tensor: elements done of all, the tensor at hand and
+  /// which pass it is. True stops the comparison at once.
   std::function<bool(std::int64_t done, std::int64_t total, const std::string& name)> progress;
 };
 
