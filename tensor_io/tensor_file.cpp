@@ -63,14 +63,18 @@ Result<TensorEntry> TensorFile::entry(std::string_view name) const {
   return entryAt(*index).map_error([&](Error error) { return named(std::move(error), name); });
 }
 
-Result<void> TensorFile::verify(std::string_view name) const {
+Result<void> TensorFile::verify(std::string_view name, const Reading& reading) const {
   const auto index = find(name);
   if (!index) {
     return tl::unexpected(absent(name));
   }
-  return verifyAt(*index).map_error([&](Error error) { return named(std::move(error), name); });
+  return verifyAt(*index, reading).map_error([&](Error error) {
+    return named(std::move(error), name);
+  });
 }
 
-Result<void> TensorFile::verifyAt(std::size_t /*index*/) const { return {}; }
+Result<void> TensorFile::verifyAt(std::size_t /*index*/, const Reading& /*reading*/) const {
+  return {};
+}
 
 }  // namespace neuroncheck::tensor_io

@@ -85,9 +85,12 @@ class TensorFile {
   /// when the tensor cannot be read: a dtype torch lacks, objects, a damaged or encrypted record.
   [[nodiscard]] Result<TensorHead> head(std::string_view name) const;
   [[nodiscard]] Result<TensorEntry> entry(std::string_view name) const;
-  /// Compares the data with the checksum the file has of them (npz), which reads all of them. A
-  /// deflated record is compared by entry() already; other kinds have no checksum.
-  [[nodiscard]] Result<void> verify(std::string_view name) const;
+  /// Called now and then with the bytes that were read; an Error ends the reading and is returned.
+  using Reading = std::function<Result<void>(std::uint64_t done)>;
+  /// Compares the data with the checksum the file has of them (npz), which reads all of them in
+  /// pieces. A deflated record was compared by entry(), and is not read again while an entry of it
+  /// is alive; other kinds have no checksum.
+  [[nodiscard]] Result<void> verify(std::string_view name, const Reading& reading = {}) const;
 
  protected:
   /// `label` leads every Error. The names must differ.
@@ -97,7 +100,7 @@ class TensorFile {
  private:
   [[nodiscard]] virtual Result<TensorHead> headAt(std::size_t index) const = 0;
   [[nodiscard]] virtual Result<TensorEntry> entryAt(std::size_t index) const = 0;
-  [[nodiscard]] virtual Result<void> verifyAt(std::size_t index) const;
+  [[nodiscard]] virtual Result<void> verifyAt(std::size_t index, const Reading& reading) const;
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const;
   [[nodiscard]] Error named(Error error, std::string_view name) const;
   [[nodiscard]] Error absent(std::string_view name) const;

@@ -125,8 +125,8 @@ class Comparer {
       out.judgement = refused(CaseState::Missing, "missing", "ACTUAL has no such tensor");
       return out;
     }
-    const auto truth = expected_.entry(name);
-    const auto result = actual_.entry(actualName);
+    const auto truth = whole(expected_, name);
+    const auto result = whole(actual_, actualName);
     if (!truth || !result) {
       out.unreadable = true;
       out.judgement = refused(CaseState::NotComparable, "unreadable",
@@ -138,6 +138,21 @@ class Comparer {
     out.judgement = judgeEntries(*truth, *result, chosen, out);
     done_ += numerics::elementCount(truth->sizes).value_or(0);
     return out;
+  }
+
+  /// A tensor whose bytes are those that were written, as far as the file can tell.
+  Result<TensorEntry> whole(const TensorFile& file, const std::string& name) {
+    NEURONCHECK_TRY(TensorEntry entry, file.entry(name));
+    NEURONCHECK_TRY_VOID(file.verify(name, [&](std::uint64_t done) -> Result<void> {
+      report_.stopped =
+          report_.stopped ||
+          (options_.progress &&
+           options_.progress(done_, total_,
+                             fmt::format("{}, checksum after {} MiB", name, done >> 20)));
+      return report_.stopped ? Result<void>(fail(ErrorCode::Nothing, "interrupted"))
+                             : Result<void>();
+    }));
+    return entry;
   }
 
   Judgement judgeEntries(const TensorEntry& truth, const TensorEntry& result,

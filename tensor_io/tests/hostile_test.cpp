@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a damaged or hostile file is refused with. Each row is a file made here.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -239,6 +240,32 @@ TEST(Hostile, AStoredRecordIsComparedWithItsChecksumOnRequest) {
   EXPECT_TRUE((*file)->entry("a"));
   EXPECT_THAT((*file)->verify("a").error().text(),
               HasSubstr("tensor 'a': record a.npy: its bytes do not match their checksum"));
+}
+
+TEST(Hostile, VerifyingReadsInPiecesAndMayBeStopped) {
+  const std::string big(3'000'000, 'x');
+  const std::string array = npy(npyHeader("|u1", "(3000000,)"), big);
+  const std::string zip =
+      ZipWriter().add("a.npy", array).add("b.npy", array, {.deflate = true}).finish();
+  const auto file = openTensorBytes(testing::bytesOf(zip));
+  ASSERT_TRUE(file);
+  std::vector<std::uint64_t> done;
+  const auto note = [&](std::uint64_t bytes) -> Result<void> {
+    done.push_back(bytes);
+    return {};
+  };
+  EXPECT_TRUE((*file)->verify("a", note));
+  ASSERT_GE(done.size(), 2U);
+  EXPECT_TRUE(std::ranges::is_sorted(done));
+  EXPECT_EQ(done.back(), array.size());
+  const auto stop = [](std::uint64_t) { return Result<void>(fail(ErrorCode::Nothing, "stop")); };
+  EXPECT_EQ((*file)->verify("a", stop).error().code, ErrorCode::Nothing);
+  // A deflated record was compared when it was unpacked.
+  done.clear();
+  const auto entry = (*file)->entry("b");
+  ASSERT_TRUE(entry);
+  EXPECT_TRUE((*file)->verify("b", note));
+  EXPECT_TRUE(done.empty());
 }
 
 TEST(Hostile, OtherKindsAreNamed) {
