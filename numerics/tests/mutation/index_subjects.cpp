@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that move values: bits must agree. Index outputs of topk, sort and argmax have a rule
-// of their own and are not here.
+// of their own: selection_subjects.cpp.
 #include <algorithm>
 
 #include "numerics/tests/kernels/contraction.h"

@@ -2,6 +2,8 @@
 // Faults of operators other than the matrix product, each on data that is right but for it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "numerics/tests/mutation/evidence.h"
 #include "numerics/tests/mutation/subjects.h"
 
@@ -49,6 +51,19 @@ TEST(MutationTable, IndexFaultsAreCaught) {
     bench.run(subject);
   }
   check("index", bench);
+}
+
+TEST(MutationTable, FaultsOfIndexResultsAreCaught) {
+  Bench bench;
+  for (const DType dtype : {DType::Float32, DType::BFloat16}) {
+    for (const Subject& subject : selectionSubjects(dtype)) {
+      bench.run(subject);
+    }
+  }
+  check("selection", bench);
+  // Nothing is rounded: there is no noise to hide in.
+  EXPECT_TRUE(
+      std::ranges::none_of(bench.faults(), [](const Outcome& o) { return !o.noOp && o.missed(); }));
 }
 
 }  // namespace

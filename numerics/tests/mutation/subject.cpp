@@ -123,16 +123,33 @@ void measureFloor(const Subject& s, const InjectedFault& fault, Outcome& outcome
   }
 }
 
-Outcome judged(const Subject& s, const InjectedFault& fault, VectorReference& reference) {
-  const auto bytes = bytesOf(s, fault.result, fault.rounding);
+Judgement judgedIndices(const Subject& s, const TensorView& indices) {
+  const auto operand = encoded(s.chosen->dtype, s.chosen->operand);
+  SelectionRequest request;
+  request.indices = indices;
+  request.expected = {s.dtype, s.sizes, std::nullopt};
+  request.operand =
+      *TensorView::contiguous(s.chosen->dtype, operand, {s.sizes.front(), s.chosen->extent});
+  request.dimension = 1;
+  request.promise = s.chosen->promise;
+  return judgeSelection(request);
+}
+
+Judgement judgedValues(const Subject& s, const TensorView& actual, VectorReference& reference) {
   JudgeRequest request;
-  const auto& sizes = fault.sizes.empty() ? s.sizes : fault.sizes;
-  request.actual = *TensorView::contiguous(s.dtype, bytes, sizes);
+  request.actual = actual;
   request.expected = {s.dtype, s.sizes, std::nullopt};
   request.rule = s.rule;
   request.length = s.length;
   request.specialInputs = s.specialInputs;
-  const Judgement j = judge(request, reference);
+  return judge(request, reference);
+}
+
+Outcome judged(const Subject& s, const InjectedFault& fault, VectorReference& reference) {
+  const auto bytes = bytesOf(s, fault.result, fault.rounding);
+  const auto& sizes = fault.sizes.empty() ? s.sizes : fault.sizes;
+  const TensorView actual = *TensorView::contiguous(s.dtype, bytes, sizes);
+  const Judgement j = s.chosen ? judgedIndices(s, actual) : judgedValues(s, actual, reference);
   Outcome outcome{s.op,    s.inputs, fault.name,  s.dtype,      j.state,
                   j.cause, j.reason, fault.cause, j.hypothesis, false};
   const auto right = bytesOf(s, s.legal.front().second, Rounding::NearestEven);
@@ -141,10 +158,10 @@ Outcome judged(const Subject& s, const InjectedFault& fault, VectorReference& re
     measureFloor(s, fault, outcome);
   }
   if (sizes == s.sizes) {
-    Values actual(s.truth.size()), cpu(s.truth.size());
-    decodeRun(s.dtype, bytes, actual);
+    Values result(s.truth.size()), cpu(s.truth.size());
+    decodeRun(s.dtype, bytes, result);
     decodeRun(s.dtype, right, cpu);
-    const OtherRules others = otherRules(s.dtype, s.truth, cpu, actual);
+    const OtherRules others = otherRules(s.dtype, s.truth, cpu, result);
     outcome.assertClose = others.assertClose;
     outcome.dynamoSame = others.dynamoSame;
     outcome.cosine = others.cosine;

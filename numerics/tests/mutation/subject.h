@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "numerics/rules/op_rule.h"
 #include "numerics/tests/kernels/machine.h"
 #include "numerics/verdict/judgement.h"
+#include "numerics/verdict/selection.h"
 
 namespace neuroncheck::numerics::testing {
 
@@ -34,6 +36,15 @@ struct Subject {
   bool specialInputs = false;
   Values truth, magnitude, unstable;  ///< the last two empty where there is none
   std::map<HypothesisId, Values> values, rooms;
+  /// Of an index output: rows of `extent` values that the indices choose from, and what is promised
+  /// of them. The rule is not asked.
+  struct Chosen {
+    Values operand;
+    DType dtype = DType::Float32;
+    std::int64_t extent = 1;
+    SelectionPromise promise;
+  };
+  std::optional<Chosen> chosen;
   /// Right results by what is particular of them, before rounding to the output.
   std::vector<std::pair<std::string, Values>> legal;
   std::vector<InjectedFault> faults;

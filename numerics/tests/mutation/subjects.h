@@ -15,6 +15,8 @@ namespace neuroncheck::numerics::testing {
 [[nodiscard]] std::vector<Subject> elementwiseSubjects(DType dtype);
 [[nodiscard]] std::vector<Subject> indexSubjects(DType dtype);
 [[nodiscard]] std::vector<Subject> integerSubjects();
+/// Index outputs; `dtype` is that of the values they choose from.
+[[nodiscard]] std::vector<Subject> selectionSubjects(DType dtype);
 
 /// A subject with what all of them have.
 [[nodiscard]] Subject subjectOf(std::string op, DType dtype, std::string inputs,
