@@ -16,7 +16,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Quick ones first: the first that fails ends the mutant.
-TESTS = ["numerics_judge_test", "numerics_metrics_test", "numerics_selection_test", "numerics_format_test",
+TESTS = ["numerics_judge_test", "numerics_metrics_test", "numerics_selection_test", "numerics_format_test", "numerics_factorisation_test",
          "numerics_operator_faults_test", "numerics_mutation_test", "numerics_reorder_test", "numerics_random_test"]
 
 
