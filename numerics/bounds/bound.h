@@ -72,8 +72,8 @@ class Bounder {
     double binade = 0;
     double constant = 0;
   };
-  static void runLines(const Line& e, const Line& m, std::size_t n, const double* truth,
-                       const double* magnitude, double* expected, double* maximal);
+  static void runLines(Line e, Line m, std::size_t n, const double* truth, const double* magnitude,
+                       double* expected, double* maximal);
   [[nodiscard]] static double evaluate(const Line& line, double truth, double magnitude);
 
   Line expected_;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "numerics/metrics/block_loops.h"
+
 namespace neuroncheck::numerics {
 
 std::string_view name(Fault fault) {
@@ -44,20 +46,29 @@ std::size_t RatioHistogram::binOf(double ratio) {
       std::clamp(exponent - kFirstExponent + 1, 0, static_cast<int>(kBins) - 1));
 }
 
-/// The exponents first, in a loop that is vector code; counting is one addition each.
-void RatioHistogram::add(std::span<const double> ratios) {
-  constexpr std::size_t kRun = 512;
-  std::array<std::uint64_t, kRun> exponents;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-  constexpr auto kBottom = static_cast<std::uint64_t>(1023 + kFirstExponent - 1);
+/// Bin by bin from the top: comparing all elements with one bin costs less than counting them one
+/// by one, as long as the bins are few.
+void RatioHistogram::add(std::span<const double> ratios, double largest) {
+  constexpr int kMostBins = 14;
+  detail::Codes codes;  // NOLINT(cppcoreguidelines-pro-type-member-init): written below
   while (!ratios.empty()) {
-    const std::size_t n = std::min(kRun, ratios.size());
-    for (std::size_t i = 0; i < n; ++i) {
-      exponents[i] = std::bit_cast<std::uint64_t>(ratios[i]) >> 52;
+    const std::size_t n = std::min(detail::kBlock, ratios.size());
+    detail::ratioBins(n, ratios.data(), codes);
+    const std::int64_t zeros = detail::countCode(codes, 0);
+    counts_.front() += zeros;
+    std::int64_t left = static_cast<std::int64_t>(n) - zeros;
+    const auto top = static_cast<int>(binOf(largest));
+    int bin = top;
+    for (const int last = std::max(top - kMostBins, 0); left > 0 && bin > last; --bin) {
+      const std::int64_t times = detail::countCode(codes, static_cast<std::uint8_t>(bin));
+      counts_[static_cast<std::size_t>(bin)] += times;
+      left -= times;
     }
-    for (std::size_t i = 0; i < n; ++i) {
-      // Ratios are never negative; zero and what is below the first bin have small exponents.
-      const std::uint64_t above = exponents[i] > kBottom ? exponents[i] - kBottom : 0;
-      ++counts_[std::min<std::uint64_t>(above, kBins - 1)];
+    for (std::size_t i = 0; left > 0 && i < n; ++i) {
+      if (codes[i] != 0 && (codes[i] <= bin || codes[i] > top)) {
+        ++counts_[codes[i]];
+        --left;
+      }
     }
     ratios = ratios.subspan(n);
   }
@@ -98,6 +109,24 @@ void Metrics::keep(const Place& place) {
   if (worst.size() > kWorstKept) {
     worst.pop_back();
   }
+}
+
+void Metrics::add(const BlockSums& sums) {
+  squaredError.add(sums.squaredError);
+  squaredTruth.add(sums.squaredTruth);
+  squaredActual.add(sums.squaredActual);
+  product.add(sums.product);
+  signedError.add(sums.signedError);
+  absoluteError.add(sums.absoluteError);
+  absoluteTruth.add(sums.absoluteTruth);
+  signedRatio.add(sums.signedRatio);
+  outwardRatio.add(sums.outwardRatio);
+  squaredRounding.add(sums.squaredRounding);
+  squaredEmulated.add(sums.squaredEmulated);
+  truthMin = std::min(truthMin, sums.truthMin);
+  truthMax = std::max(truthMax, sums.truthMax);
+  actualMin = std::min(actualMin, sums.actualMin);
+  actualMax = std::max(actualMax, sums.actualMax);
 }
 
 void Metrics::merge(const Metrics& other) {

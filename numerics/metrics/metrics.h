@@ -76,7 +76,8 @@ class RatioHistogram {
   static constexpr int kFirstExponent = -48;
 
   void add(double ratio) { ++counts_.at(binOf(ratio)); }
-  void add(std::span<const double> ratios);
+  /// None is negative; those far below or above `largest`, and NaN, take longer.
+  void add(std::span<const double> ratios, double largest);
   void addZeros(std::int64_t times) { counts_.front() += times; }
   void merge(const RatioHistogram& other);
   [[nodiscard]] static std::size_t binOf(double ratio);
@@ -88,6 +89,18 @@ class RatioHistogram {
 
  private:
   std::array<std::int64_t, kBins> counts_{};
+};
+
+/// What one block adds to the sums of Metrics, and its extent: the part of a pass whose order
+/// matters to the last bit.
+struct BlockSums {
+  double squaredError = 0, squaredTruth = 0, squaredActual = 0, product = 0, signedError = 0,
+         absoluteError = 0, absoluteTruth = 0, signedRatio = 0, outwardRatio = 0,
+         squaredRounding = 0, squaredEmulated = 0;
+  double truthMin = std::numeric_limits<double>::infinity();
+  double truthMax = -std::numeric_limits<double>::infinity();
+  double actualMin = std::numeric_limits<double>::infinity();
+  double actualMax = -std::numeric_limits<double>::infinity();
 };
 
 /// Everything one pass over an output tells. Sums are over finite pairs.
@@ -132,6 +145,7 @@ struct Metrics {
   explicit Metrics(std::vector<std::int64_t> sizes = {}) : pattern(std::move(sizes)) {}
   /// Adds what another pass found in other elements of the same tensor.
   void merge(const Metrics& other);
+  void add(const BlockSums& sums);
   void keep(const Place& place);
 
   [[nodiscard]] std::int64_t wrong() const;
@@ -158,7 +172,7 @@ struct MetricsBlock {
   std::span<const double> truth;
   std::span<const double> rounded;   ///< truth, to nearest even, in the output's format
   std::span<const double> expected;  ///< B_exp
-  std::span<const double> maximal;   ///< B_max
+  std::span<const double> maximal;   ///< B_max, nowhere below B_exp
   std::span<const double> emulated;
   std::span<const double> unstable;  ///< B_exp of the unstable formula
 };
@@ -172,11 +186,20 @@ struct AllcloseTolerance {
 /// torch.testing.assert_close's defaults for a format (torch/testing/_comparison.py of 2.13).
 [[nodiscard]] AllcloseTolerance assertCloseDefaults(Format format);
 
+namespace detail {
+struct ErrorSums;
+struct ScaledExtremes;
+}  // namespace detail
+
 /// The one pass. Blocks may come in any order and from any number of accumulators that are merged.
 class MetricsAccumulator {
  public:
   MetricsAccumulator(Format format, SpecialPolicy policy, std::vector<std::int64_t> sizes,
                      std::optional<AllcloseTolerance> allclose = std::nullopt);
+
+  /// From now on what a block adds to the sums goes to the end of `sums` instead, for somebody to
+  /// add in the order of the elements; the rest of the metrics is the same in any order.
+  void deferSums(std::vector<BlockSums>& sums) { deferred_ = &sums; }
 
   void add(const MetricsBlock& block);
   /// Elements whose bits are those of the truth: what add() would say of them, for less.
@@ -187,19 +210,27 @@ class MetricsAccumulator {
   [[nodiscard]] Fault judge(double actual, double truth, double rounded, double expected) const;
 
  private:
-  void addFinite(const MetricsBlock& block);
+  void addFinite(const MetricsBlock& block, const detail::ErrorSums& errors);
   void addOne(const MetricsBlock& one);
+  void addExtremes(const MetricsBlock& block, const detail::ScaledExtremes& scaled, double maxAbs,
+                   bool anySmall);
+  void addRelative(const MetricsBlock& block);
   void addClasses(const MetricsBlock& block, bool anySmall);
-  void addOptional(const MetricsBlock& block);
+  void addOptional(const MetricsBlock& block, BlockSums& sums);
+  void commit(const BlockSums& sums);
   void addFault(const MetricsBlock& block, std::size_t i, double ratio);
 
   const FormatTraits& format_;
   SpecialPolicy policy_;
   std::optional<AllcloseTolerance> allclose_;
+  bool narrow_;  ///< than fp64
+  double leastNormal_;
+  double maxFinite_;
   double defaultAtol_;
   double uselessShare_;
   double overflowAt_;  ///< the smallest value that rounds to infinity
   Metrics metrics_;
+  std::vector<BlockSums>* deferred_ = nullptr;
 };
 
 }  // namespace neuroncheck::numerics
