@@ -20,7 +20,6 @@ std::pair<Wide, Wide> reach(const TensorView& view) {
   }
   return {low, high};
 }
-
 }  // namespace
 
 DType componentOf(DType dtype) {
@@ -188,8 +187,28 @@ std::span<const std::byte> ElementReader::raw(std::int64_t first, std::int64_t c
   return buffer_;
 }
 
+void askFor([[maybe_unused]] const std::byte* run, [[maybe_unused]] std::size_t ahead,
+            [[maybe_unused]] std::size_t count) {
+#if defined(__GNUC__)
+  constexpr std::size_t kLine = 64;
+  // The place may lie beyond the tensor: nothing is read there, and asking does no harm.
+  for (std::size_t at = 0; at < count; at += kLine) {
+    __builtin_prefetch(run + ahead + at);
+  }
+#endif
+}
+
+void decodeAhead(DType dtype, std::span<const std::byte> raw, std::span<double> out) {
+  const auto item = static_cast<std::size_t>(itemSize(dtype));
+  for (std::size_t from = 0; from < out.size(); from += kAhead) {
+    const std::size_t count = std::min(kAhead, out.size() - from);
+    askFor(raw.data() + from * item, raw.size(), count * item);
+    decodeRun(dtype, raw.subspan(from * item, count * item), out.subspan(from, count));
+  }
+}
+
 void ElementReader::values(std::int64_t first, std::span<double> out) {
-  decodeRun(view_.dtype, raw(first, static_cast<std::int64_t>(out.size())), out);
+  decodeAhead(view_.dtype, raw(first, static_cast<std::int64_t>(out.size())), out);
 }
 
 void ElementReader::integers(std::int64_t first, std::span<std::int64_t> out) {

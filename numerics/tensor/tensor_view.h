@@ -78,6 +78,13 @@ class ElementReader {
 
 /// Converts a contiguous run. `raw` holds out.size() elements.
 void decodeRun(DType dtype, std::span<const std::byte> raw, std::span<double> out);
+/// The same, asking meanwhile for the bytes of the run after it: the processor's own prefetching
+/// stops at the end of a page and does not see past the arithmetic between two runs.
+void decodeAhead(DType dtype, std::span<const std::byte> raw, std::span<double> out);
+/// Asks for `count` bytes that lie `ahead` bytes after `run`, in or beyond its tensor.
+void askFor(const std::byte* run, std::size_t ahead, std::size_t count);
+/// Elements between two askings: so few that no memory access has to wait for their turn.
+inline constexpr std::size_t kAhead = 128;
 void decodeIntegers(DType dtype, std::span<const std::byte> raw, std::span<std::int64_t> out);
 /// One element from its value, rounded to nearest even; integers are truncated and wrapped to the
 /// width. For tests and fills.

@@ -40,7 +40,15 @@ RunReader::RunReader(const JudgeRequest& request, Reference& reference)
       format_(formatOf(request.actual.dtype).value_or(Format::Float64)),
       bounder_(modelOf(request, format_, complex_)),
       reader_(view_),
-      exact_(request.rule.opClass == OpClass::Exact) {}
+      exact_(request.rule.opClass == OpClass::Exact),
+      storedAlike_(view_.count() > 0 && !reference.truthBytes(view_.dtype, 0, 1).empty()),
+      offersAlternative_(reference.offers({Quantity::Alternative, {}})),
+      offersStored_(request.rule.roundings > 1 &&
+                    reference.offers({Quantity::StoredMagnitude, {}})),
+      offersMagnitude_(reference.offers({Quantity::Magnitude, {}})),
+      offersEmulated_(!exact_ && reference.offers({Quantity::Emulated, {}})),
+      offersUnstable_(!exact_ && reference.offers({Quantity::UnstableMagnitude, {}})),
+      arrays_(std::make_unique<Arrays>()) {}
 
 std::span<const double> RunReader::equalRun(std::int64_t first) {
   if (!exact_ || arithmeticOf(request_, format_).roundsStochastically) {
@@ -49,28 +57,50 @@ std::span<const double> RunReader::equalRun(std::int64_t first) {
   const std::int64_t n = std::min(kRun, view_.count() - first);
   const auto truth = reference_.truthBytes(view_.dtype, first, n);
   const auto actual = reader_.raw(first, n);
-  if (truth.size() != actual.size() ||
-      std::memcmp(truth.data(), actual.data(), actual.size()) != 0) {
+  if (truth.size() != actual.size()) {
     return {};
   }
-  actual_.resize(static_cast<std::size_t>(n));
-  decodeRun(view_.dtype, actual, actual_);
+  actual_ = std::span(arrays_->actual.values).first(static_cast<std::size_t>(n));
+  const auto item = static_cast<std::size_t>(itemSize(view_.dtype));
+  for (std::size_t from = 0; from < actual_.size(); from += kAhead) {
+    const std::size_t count = std::min(kAhead, actual_.size() - from);
+    const std::size_t at = from * item;
+    const std::size_t bytes = count * item;
+    askFor(truth.data() + at, truth.size(), bytes);
+    askFor(actual.data() + at, actual.size(), bytes);
+    if (std::memcmp(truth.data() + at, actual.data() + at, bytes) != 0) {
+      return {};
+    }
+    decodeRun(view_.dtype, actual.subspan(at, bytes), actual_.subspan(from, count));
+  }
   return actual_;
 }
 
 Result<MetricsBlock> RunReader::read(std::int64_t first) {
   const auto n = static_cast<std::size_t>(std::min(kRun, view_.count() - first));
-  for (auto* run : {&actual_, &truth_, &rounded_, &expected_, &maximal_}) {
-    run->resize(n);
-  }
+  const auto take = [n](Array& array) { return std::span(array.values).first(n); };
+  actual_ = take(arrays_->actual);
+  truth_ = take(arrays_->truth);
+  rounded_ = take(arrays_->rounded);
+  expected_ = take(arrays_->expected);
+  maximal_ = take(arrays_->maximal);
   reader_.values(first, actual_);
-  NEURONCHECK_TRY_VOID(reference_.evaluate({Quantity::Truth, {}}, first, truth_));
-  if (reference_.offers({Quantity::Alternative, {}})) {
-    other_.resize(n);
+  if (storedAlike_) {
+    decodeAhead(view_.dtype,
+                reference_.truthBytes(view_.dtype, first, static_cast<std::int64_t>(n)), truth_);
+  } else {
+    NEURONCHECK_TRY_VOID(reference_.evaluate({Quantity::Truth, {}}, first, truth_));
+  }
+  if (offersAlternative_) {
+    other_ = take(arrays_->other);
     NEURONCHECK_TRY_VOID(reference_.evaluate({Quantity::Alternative, {}}, first, other_));
     takeAlternatives();
   }
-  roundRun(format_, truth_, rounded_);
+  if (storedAlike_ && !offersAlternative_ && !exact_) {
+    rounded_ = truth_;
+  } else {
+    roundRun(format_, truth_, rounded_);
+  }
   if (exact_) {
     boundExact();
   } else {
@@ -79,14 +109,14 @@ Result<MetricsBlock> RunReader::read(std::int64_t first) {
     NEURONCHECK_TRY_VOID(addStored(first, n));
   }
   MetricsBlock block{first, actual_, truth_, rounded_, expected_, maximal_, {}, {}};
-  if (!exact_ && reference_.offers({Quantity::Emulated, {}})) {
-    emulated_.resize(n);
+  if (offersEmulated_) {
+    emulated_ = take(arrays_->emulated);
     NEURONCHECK_TRY_VOID(reference_.evaluate({Quantity::Emulated, {}}, first, emulated_));
     block.emulated = emulated_;
   }
-  if (!exact_ && reference_.offers({Quantity::UnstableMagnitude, {}})) {
-    unstable_.resize(n);
-    other_.resize(n);
+  if (offersUnstable_) {
+    unstable_ = take(arrays_->unstable);
+    other_ = take(arrays_->other);
     NEURONCHECK_TRY_VOID(reference_.evaluate({Quantity::UnstableMagnitude, {}}, first, unstable_));
     bounder_.run(truth_, unstable_, unstable_, other_);
     block.unstable = unstable_;
@@ -118,13 +148,11 @@ void RunReader::boundExact() {
 
 /// Each tensor that was stored on the way was rounded to the output's format.
 Result<void> RunReader::addStored(std::int64_t first, std::size_t n) {
-  const Request request{Quantity::StoredMagnitude, {}};
-  stored_.clear();
-  if (request_.rule.roundings < 2 || !reference_.offers(request)) {
+  if (!offersStored_) {
     return {};
   }
-  stored_.resize(n);
-  NEURONCHECK_TRY_VOID(reference_.evaluate(request, first, stored_));
+  stored_ = std::span(arrays_->stored.values).first(n);
+  NEURONCHECK_TRY_VOID(reference_.evaluate({Quantity::StoredMagnitude, {}}, first, stored_));
   const double factor = (request_.rule.roundings - 1) * traits(format_).unitRoundoff();
   for (std::size_t i = 0; i < n; ++i) {
     stored_[i] = std::isfinite(truth_[i]) ? factor * std::abs(stored_[i]) : 0;
@@ -135,14 +163,13 @@ Result<void> RunReader::addStored(std::int64_t first, std::size_t n) {
 }
 
 Result<void> RunReader::readMagnitude(std::int64_t first, std::size_t n) {
-  magnitude_.clear();
-  if (reference_.offers({Quantity::Magnitude, {}})) {
-    magnitude_.resize(n);
+  if (offersMagnitude_) {
+    magnitude_ = std::span(arrays_->magnitude.values).first(n);
     return reference_.evaluate({Quantity::Magnitude, {}}, first, magnitude_);
   }
   if (complex_) {
     // Runs start at even indices, so that pairs are never cut.
-    magnitude_.resize(n);
+    magnitude_ = std::span(arrays_->magnitude.values).first(n);
     for (std::size_t i = 0; i + 1 < n; i += 2) {
       magnitude_[i] = magnitude_[i + 1] = std::hypot(truth_[i], truth_[i + 1]);
     }
@@ -154,7 +181,7 @@ Result<std::span<const double>> RunReader::also(const Request& request, const Me
   if (!reference_.offers(request)) {
     return std::span<const double>{};
   }
-  other_.resize(block.actual.size());
+  other_ = std::span(arrays_->other.values).first(block.actual.size());
   NEURONCHECK_TRY_VOID(reference_.evaluate(request, block.first, other_));
   return std::span<const double>(other_);
 }

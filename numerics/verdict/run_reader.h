@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "numerics/verdict/judgement.h"
 
 namespace neuroncheck::numerics::detail {
 
-/// Elements read at a time: a few arrays of this many doubles stay in the second cache.
-inline constexpr std::int64_t kRun = 4096;
+/// Elements read at a time: all arrays of this many doubles stay in the first cache.
+inline constexpr std::int64_t kRun = 512;
+/// Elements between two calls of JudgeRequest::progress, a multiple of kRun.
+inline constexpr std::int64_t kProgress = 1 << 16;
 
 /// The arithmetic a request is judged in.
 [[nodiscard]] Arithmetic arithmeticOf(const JudgeRequest& request, Format output);
@@ -54,7 +59,18 @@ class RunReader {
   Bounder bounder_;
   ElementReader reader_;
   bool exact_;
-  std::vector<double> actual_, truth_, magnitude_, rounded_, expected_, maximal_, unstable_,
+  bool storedAlike_;  ///< the truth is there in the output's dtype: it needs no rounding
+  bool offersAlternative_, offersStored_, offersMagnitude_, offersEmulated_, offersUnstable_;
+  /// One array in a cache line more than a run has, so that equal places of two arrays differ in
+  /// the address bits by which a processor tells loads from stores.
+  struct Array {
+    alignas(64) std::array<double, kRun + 8> values;
+  };
+  struct Arrays {
+    Array actual, truth, magnitude, rounded, expected, maximal, unstable, emulated, other, stored;
+  };
+  std::unique_ptr<Arrays> arrays_;
+  std::span<double> actual_, truth_, magnitude_, rounded_, expected_, maximal_, unstable_,
       emulated_, other_, stored_;
 };
 
