@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <ostream>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -21,6 +23,7 @@ struct CompareFlags {
   std::string allclose;
   std::string opaque;
   std::string filter;
+  std::optional<unsigned> threads;
 };
 
 /// "a=b" in two; Usage error without the sign or with an empty side.
@@ -54,6 +57,7 @@ Result<conformance::CompareOptions> understand(const CompareFlags& flags) {
   conformance::CompareOptions options;
   options.filter = flags.filter;
   options.reduction = flags.reduction;
+  options.threads = flags.threads.value_or(std::max(std::thread::hardware_concurrency(), 1U));
   if (flags.reduction && !(*flags.reduction >= 1 && *flags.reduction < 1e15)) {
     return fail(ErrorCode::Usage, "--reduction: the number of terms of a sum is 1 or more");
   }
@@ -156,6 +160,11 @@ void addCompareCommand(CLI::App& app, CommandLine& line) {
   command->add_option("--opaque", flags->opaque,
                       "dtype of bytes a numpy file leaves open ('V2' of bfloat16, 'V1' of float8)");
   command->add_option("-k", flags->filter, "only tensors whose name contains this");
+  command
+      ->add_option("-j", flags->threads,
+                   "threads for large tensors (default: one for each core); the report is the same "
+                   "for any number")
+      ->check(CLI::Range(1U, 1024U));
   addOutputFlags(*command, options, "terminal or json (default: terminal)");
   command->footer(
       "The bound of each element follows from the operator's class, the length of its sums and the "

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "core/dtype.h"
@@ -89,6 +90,9 @@ class Reference {
   /// (complex: the component's): an exact operator is then compared by its bytes. Empty by default.
   [[nodiscard]] virtual std::span<const std::byte> truthBytes(DType dtype, std::int64_t first,
                                                               std::int64_t count);
+  /// Another reader of the same values, for another thread; this one must outlive it. Null by
+  /// default: one thread reads then.
+  [[nodiscard]] virtual std::unique_ptr<Reference> share() const { return nullptr; }
   /// Memory the truth is read from, where it is read from memory: a result in the same place is
   /// compared with itself.
   [[nodiscard]] virtual std::span<const std::byte> storage() const { return {}; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <set>
 
 #include <fmt/format.h>
@@ -202,6 +203,7 @@ class Comparer {
     request.rule = *chosen.rule;
     request.length = chosen.length;
     request.allclose = options_.allclose;
+    request.threads = options_.threads;
     std::vector<std::string> notes;
     const bool floating = isFloating(result.dtype) || isComplex(result.dtype);
     if (floating && options_.accumulator) {

@@ -25,6 +25,7 @@ struct CompareOptions {
   std::optional<double> reduction;              ///< terms of the sum behind one element
   std::optional<numerics::Format> accumulator;  ///< of the device; absent: fp32 (fp64 of fp64)
   std::optional<numerics::AllcloseTolerance> allclose;  ///< an extra gate beside the verdict
+  unsigned threads = 1;                                 ///< at most; the report is the same
   std::string filter;                                   ///< only names that contain this
   tensor_io::OpenOptions open;
   /// Called now and then, by every pass over a tensor: elements done of all, the tensor at hand and

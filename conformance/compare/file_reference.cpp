@@ -80,6 +80,15 @@ std::span<const std::byte> FileReference::truthBytes(DType dtype, std::int64_t f
   return reading_(first) ? truth_.truthBytes(dtype, first, count) : std::span<const std::byte>();
 }
 
+std::unique_ptr<numerics::Reference> FileReference::share() const {
+  constexpr std::size_t kFits = std::size_t{256} << 20;
+  if (view_.bytes.size() > kFits) {
+    return nullptr;
+  }
+  return std::make_unique<FileReference>(view_, floor_,
+                                         [](std::int64_t) { return Result<void>(); });
+}
+
 Result<double> rootMeanSquare(const numerics::TensorView& view,
                               const FileReference::Reading& reading) {
   numerics::ElementReader reader(view);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -44,7 +45,7 @@ class FileReference final : public numerics::Reference {
   using Reading = std::function<Result<void>(std::int64_t first)>;
 
   FileReference(const numerics::TensorView& truth, std::optional<double> floor, Reading reading)
-      : truth_(truth), floor_(floor), reading_(std::move(reading)) {}
+      : view_(truth), truth_(view_), floor_(floor), reading_(std::move(reading)) {}
 
   [[nodiscard]] bool offers(const numerics::Request& request) const override;
   [[nodiscard]] Result<void> evaluate(const numerics::Request& request, std::int64_t first,
@@ -54,8 +55,12 @@ class FileReference final : public numerics::Reference {
   [[nodiscard]] std::span<const std::byte> truthBytes(DType dtype, std::int64_t first,
                                                       std::int64_t count) override;
   [[nodiscard]] std::span<const std::byte> storage() const override { return truth_.storage(); }
+  /// Only of a truth that fits in memory: a larger one is read in order, so that its pages can be
+  /// given back behind the pass.
+  [[nodiscard]] std::unique_ptr<Reference> share() const override;
 
  private:
+  numerics::TensorView view_;
   numerics::TensorReference truth_;
   std::optional<double> floor_;
   Reading reading_;

@@ -47,6 +47,7 @@ class PatternCollector {
   void add(std::int64_t linear, double actual);
   void merge(const PatternCollector& other);
 
+  [[nodiscard]] const std::vector<std::int64_t>& sizes() const { return sizes_; }
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] std::int64_t first() const { return first_; }
   [[nodiscard]] Pattern classify() const;

@@ -9,6 +9,7 @@
 #include "numerics/verdict/hypotheses.h"
 #include "numerics/verdict/integers.h"
 #include "numerics/verdict/judgement.h"
+#include "numerics/verdict/measure.h"
 #include "numerics/verdict/run_reader.h"
 #include "numerics/verdict/trust.h"
 
@@ -74,53 +75,6 @@ std::optional<Judgement> beforeNumbers(const JudgeRequest& request, const Refere
                    "the output has no elements: an empty comparison is not a comparison");
   }
   return std::nullopt;
-}
-
-/// Whether the device's bits are the CPU's, and whether that says something: where the CPU itself
-/// is not the nearest number, another machine would hardly err alike.
-class CpuTwin {
- public:
-  void add(const MetricsBlock& block, std::span<const double> cpu) {
-    for (std::size_t i = 0; i < cpu.size(); ++i) {
-      const bool same =
-          block.actual[i] == cpu[i] || (std::isnan(block.actual[i]) && std::isnan(cpu[i]));
-      identical_ = identical_ && same;
-      telling_ += cpu[i] != block.rounded[i] && std::isfinite(cpu[i]) ? 1 : 0;
-      seen_ = true;
-    }
-  }
-  [[nodiscard]] bool suspicious() const { return seen_ && identical_ && telling_ >= 8; }
-
- private:
-  bool identical_ = true;
-  bool seen_ = false;
-  std::int64_t telling_ = 0;
-};
-
-/// The pass over a floating-point output.
-Result<void> measure(const JudgeRequest& request, Reference& reference, Judgement& judgement) {
-  detail::RunReader reader(request, reference);
-  MetricsAccumulator accumulator(reader.format(), detail::policyOf(request), reader.sizes(),
-                                 request.allclose);
-  CpuTwin twin;
-  for (std::int64_t first = 0; first < reader.count(); first += detail::kRun) {
-    if (const auto equal = reader.equalRun(first); !equal.empty()) {
-      accumulator.addEqual(first, equal);
-    } else {
-      NEURONCHECK_TRY(const MetricsBlock block, reader.read(first));
-      accumulator.add(block);
-      NEURONCHECK_TRY(const auto cpu, reader.also({Quantity::CpuSameDType, {}}, block));
-      twin.add(block, cpu);
-    }
-    if (request.progress) {
-      request.progress(std::min(first + detail::kRun, reader.count()));
-    }
-  }
-  judgement.metrics = accumulator.metrics();
-  judgement.pattern = judgement.metrics.pattern.classify();
-  judgement.identicalToCpu =
-      twin.suspicious() && request.length >= 512 && !request.exactInAccumulator;
-  return {};
 }
 
 ToleranceNeeded toleranceOf(const Metrics& m) {
@@ -255,7 +209,7 @@ void addNotes(const JudgeRequest& request, Judgement& j) {
 }
 
 Result<void> judgeFloats(const JudgeRequest& request, Reference& reference, Judgement& j) {
-  NEURONCHECK_TRY_VOID(measure(request, reference, j));
+  NEURONCHECK_TRY_VOID(detail::measure(request, reference, j));
   j.needed = toleranceOf(j.metrics);
   j.trust = detail::trustOf(request, j.metrics);
   addNotes(request, j);

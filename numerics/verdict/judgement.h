@@ -35,6 +35,9 @@ struct JudgeRequest {
   bool relaxedNan = false;
   std::optional<AllcloseTolerance> allclose;        ///< an extra, labelled gate
   std::function<void(std::int64_t done)> progress;  ///< called with elements read
+  /// Threads at most for the pass over a large floating-point output, where the reference can be
+  /// shared. The judgement is the same for any number.
+  unsigned threads = 1;
 };
 
 /// One hypothesis that was tried.

@@ -52,6 +52,15 @@ std::span<const std::byte> TensorReference::truthBytes(DType dtype, std::int64_t
   return truth.view.dtype == dtype ? truth.reader.raw(first, count) : std::span<const std::byte>();
 }
 
+std::unique_ptr<Reference> TensorReference::share() const {
+  auto other = std::make_unique<TensorReference>(parts_.at(kTruth)->view);
+  for (const auto& [key, part] : parts_) {
+    other->set({key.first, key.second}, part->view);
+  }
+  other->constants_ = constants_;
+  return other;
+}
+
 std::span<const std::byte> TensorReference::storage() const {
   return parts_.at(kTruth)->view.bytes;
 }

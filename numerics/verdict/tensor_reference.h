@@ -27,6 +27,7 @@ class TensorReference final : public Reference {
                                               std::span<std::int64_t> out) override;
   [[nodiscard]] std::span<const std::byte> truthBytes(DType dtype, std::int64_t first,
                                                       std::int64_t count) override;
+  [[nodiscard]] std::unique_ptr<Reference> share() const override;
   [[nodiscard]] std::span<const std::byte> storage() const override;
 
  private:
