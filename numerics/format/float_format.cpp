@@ -28,6 +28,14 @@ constexpr std::array<FormatTraits, kFormatCount> kTraits = {{
 constexpr int kDoubleFractionBits = 52;
 constexpr std::uint64_t kDoubleFractionMask = (std::uint64_t{1} << kDoubleFractionBits) - 1;
 
+/// 2^exponent; the library function is many times slower, and some are asked for every element.
+double powerOfTwo(int exponent) {
+  return exponent >= -1022 && exponent <= 1023
+             ? std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023)
+                                     << kDoubleFractionBits)
+             : std::ldexp(1.0, exponent);
+}
+
 struct Parts {
   bool negative = false;
   std::uint64_t magnitude = 0;  ///< exponent and fraction, without the low zero bits
@@ -129,13 +137,13 @@ double FormatTraits::maxFinite() const {
   return std::ldexp(2.0 - std::ldexp(1.0, missing - significandBits), maxExponent());
 }
 
-double FormatTraits::minNormal() const { return std::ldexp(1.0, minExponent()); }
+double FormatTraits::minNormal() const { return powerOfTwo(minExponent()); }
 
 double FormatTraits::minSubnormal() const {
-  return std::ldexp(1.0, minExponent() - (significandBits - 1));
+  return powerOfTwo(minExponent() - (significandBits - 1));
 }
 
-double FormatTraits::unitRoundoff() const { return std::ldexp(1.0, -significandBits); }
+double FormatTraits::unitRoundoff() const { return powerOfTwo(-significandBits); }
 
 std::uint64_t FormatTraits::maxFinitePattern() const {
   const std::uint64_t ones = (std::uint64_t{1} << (exponentBits + significandBits - 1)) - 1;
@@ -209,8 +217,8 @@ double decode(Format format, std::uint64_t pattern) {
     const auto exponent = static_cast<int>(parts.magnitude >> fractionBits);
     const std::uint64_t fraction = parts.magnitude & ((std::uint64_t{1} << fractionBits) - 1);
     const std::uint64_t hidden = exponent == 0 ? 0 : std::uint64_t{1} << fractionBits;
-    value = std::ldexp(static_cast<double>(fraction | hidden),
-                       std::max(exponent, 1) - f.bias - fractionBits);
+    value = static_cast<double>(fraction | hidden) *
+            powerOfTwo(std::max(exponent, 1) - f.bias - fractionBits);
   }
   return parts.negative ? -value : value;
 }
@@ -264,8 +272,10 @@ double ulp(Format format, double value) {
     return std::numeric_limits<double>::infinity();
   }
   const FormatTraits& f = traits(format);
-  const int exponent = value == 0 ? f.minExponent() : std::max(std::ilogb(value), f.minExponent());
-  return std::ldexp(1.0, exponent - (f.significandBits - 1));
+  // Subnormal doubles and zero count as 2^-1023 here, which is below the least of every format.
+  const auto biased =
+      static_cast<int>((std::bit_cast<std::uint64_t>(value) >> kDoubleFractionBits) & 0x7ff);
+  return powerOfTwo(std::max(biased - 1023, f.minExponent()) - (f.significandBits - 1));
 }
 
 double ulpError(Format format, double actual, double truth) {

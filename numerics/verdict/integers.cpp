@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -50,6 +51,18 @@ void compare(std::int64_t index, std::int64_t actual, std::int64_t truth, Judgem
   }
 }
 
+/// A run without a difference; by far the most are.
+void compareEqual(std::span<const std::int64_t> values, Metrics& m, Tally& tally) {
+  m.count += std::ssize(values);
+  m.finitePairs += std::ssize(values);
+  m.ratios.addZeros(std::ssize(values));
+  for (const std::int64_t value : values) {
+    tally.truthMin = std::min(tally.truthMin, value);
+    tally.truthMax = std::max(tally.truthMax, value);
+    tally.zeros += value == 0 ? 1 : 0;
+  }
+}
+
 Result<Tally> measure(const JudgeRequest& request, Reference& reference, Judgement& j) {
   j.metrics = Metrics(request.actual.sizes);
   ElementReader reader(request.actual);
@@ -67,13 +80,18 @@ Result<Tally> measure(const JudgeRequest& request, Reference& reference, Judgeme
       other.resize(n);
       NEURONCHECK_TRY_VOID(reference.evaluateIntegers({Quantity::Alternative, {}}, first, other));
     }
-    for (std::size_t i = 0; i < n; ++i) {
+    const bool equal = std::ranges::equal(actual, truth);
+    if (equal) {
+      compareEqual(truth, j.metrics, tally);
+    }
+    for (std::size_t i = 0; !equal && i < n; ++i) {
       const bool taken = either && actual[i] == other[i];
       compare(first + static_cast<std::int64_t>(i), actual[i], taken ? other[i] : truth[i], j,
               tally);
     }
-    if (request.progress) {
-      request.progress(first + static_cast<std::int64_t>(n));
+    const std::int64_t done = first + static_cast<std::int64_t>(n);
+    if (request.progress && (done % kProgress == 0 || done == count)) {
+      request.progress(done);
     }
   }
   j.pattern = j.metrics.pattern.classify();

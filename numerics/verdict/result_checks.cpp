@@ -2,6 +2,7 @@
 #include "numerics/verdict/result_checks.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <unordered_map>
 
@@ -101,20 +102,26 @@ class ByChance final : public Check {
 /// makes it. That all of them are is no accident: a fault of another kind leaves low bits.
 class Narrowed final : public Check {
  public:
-  Narrowed(Format narrow, double share) : narrow_(narrow), traits_(traits(narrow)), share_(share) {}
+  Narrowed(Format narrow, double share)
+      : narrow_(narrow),
+        roundoff_(traits(narrow).unitRoundoff()),
+        halfStep_(traits(narrow).minSubnormal() / 2),
+        least_(traits(narrow).minNormal()),
+        most_(traits(narrow).maxFinite()),
+        cutOff_((std::uint64_t{1} << (53 - traits(narrow).significandBits)) - 1),
+        share_(share) {}
   bool explains(const Element& e) override {
     if (std::isnan(e.actual) || std::isnan(e.truth)) {
       return e.fault == Fault::None;
     }
-    if (roundTo(narrow_, e.actual) != e.actual) {
+    if (!holds(e.actual)) {
       return false;
     }
     nonZero_ += e.actual != 0 ? 1 : 0;
-    const double room =
-        e.expected + traits_.unitRoundoff() * std::abs(e.truth) + traits_.minSubnormal() / 2;
+    const double room = e.expected + roundoff_ * std::abs(e.truth) + halfStep_;
     if (std::isinf(e.actual)) {
-      return e.actual == e.truth || (std::signbit(e.actual) == std::signbit(e.truth) &&
-                                     std::abs(e.truth) + room > traits_.maxFinite());
+      return e.actual == e.truth ||
+             (std::signbit(e.actual) == std::signbit(e.truth) && std::abs(e.truth) + room > most_);
     }
     return std::abs(e.actual - e.truth) <= room;
   }
@@ -124,8 +131,16 @@ class Narrowed final : public Check {
 
  private:
   static constexpr std::int64_t kFew = 8;
+  /// Whether the narrow format has the value. Between its least and its largest number the bits
+  /// say so, without the detour of rounding.
+  [[nodiscard]] bool holds(double value) const {
+    const double size = std::abs(value);
+    return size >= least_ && size <= most_ ? (std::bit_cast<std::uint64_t>(value) & cutOff_) == 0
+                                           : roundTo(narrow_, value) == value;
+  }
   Format narrow_;
-  const FormatTraits& traits_;
+  double roundoff_, halfStep_, least_, most_;
+  std::uint64_t cutOff_;
   double share_;
   std::int64_t nonZero_ = 0;
 };
