@@ -22,7 +22,7 @@ struct Pair {
 };
 
 /// N(0,1); the result differs by a last bit here and there, as two right machines do.
-Pair makePair(DType truthDType, DType dtype, bool equal) {
+Pair makePair(DType truthDType, DType dtype, bool equal, double factor) {
   std::mt19937_64 random(1);
   std::normal_distribution<double> normal;
   const auto wide = static_cast<std::size_t>(itemSize(truthDType));
@@ -35,20 +35,22 @@ Pair makePair(DType truthDType, DType dtype, bool equal) {
     if (truthDType == dtype) {
       decodeRun(dtype, std::span(pair.truth).subspan(i * wide, wide), std::span(&near, 1));
     }
+    near *= factor;
     encodeElement(dtype, equal || i % 3 != 0 ? near : near * (1 + 0x1p-24),
                   pair.actual.data() + i * item);
   }
   return pair;
 }
 
-void judgePair(benchmark::State& state, DType truthDType, DType dtype, OpClass opClass,
-               bool equal) {
-  const Pair pair = makePair(truthDType, dtype, equal);
+void judgePair(benchmark::State& state, DType truthDType, DType dtype, OpClass opClass, bool equal,
+               unsigned threads = 1, double factor = 1) {
+  const Pair pair = makePair(truthDType, dtype, equal, factor);
   JudgeRequest request;
   request.actual = *TensorView::contiguous(dtype, pair.actual, {kElements});
   request.expected = {dtype, {kElements}, std::nullopt};
   request.rule.opClass = opClass;
   request.rule.coefficient = 4;
+  request.threads = threads;
   request.length = opClass == OpClass::Contraction ? 2048 : 1;
   const TensorView truth = *TensorView::contiguous(truthDType, pair.truth, {kElements});
   CaseState seen = CaseState::NotRun;
@@ -91,5 +93,14 @@ BENCHMARK_CAPTURE(judgePair, full_f32_truth_f64, DType::Float64, DType::Float32,
                   OpClass::Contraction, true);
 BENCHMARK_CAPTURE(judgePair, full_bf16_truth_f64, DType::Float64, DType::BFloat16,
                   OpClass::Elementary, true);
+BENCHMARK_CAPTURE(judgePair, full_f32_two_threads, DType::Float32, DType::Float32,
+                  OpClass::Elementary, false, 2)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(judgePair, exact_f32_two_threads, DType::Float32, DType::Float32, OpClass::Exact,
+                  true, 2)
+    ->UseRealTime();
+// Every result is a percent off: the pass, and then each hypothesis that might explain it.
+BENCHMARK_CAPTURE(judgePair, failing_f32, DType::Float64, DType::Float32, OpClass::Contraction,
+                  false, 1, 1.01);
 
 BENCHMARK_MAIN();
