@@ -144,6 +144,15 @@ c10::IValue AliasScope::toNeuron(const c10::IValue& value) {
   return convertTensors(value, [this](const at::Tensor& t) { return toNeuron(t); });
 }
 
+at::Tensor AliasScope::onHostAlone(const at::Tensor& tensor) {
+  const bool borrowed =
+      isPlain(tensor, host_) &&
+      std::any_of(storages_.begin(), storages_.end(), [&tensor](const WrappedStorage& known) {
+        return known.host.is_alias_of(tensor.storage());
+      });
+  return borrowed ? tensor.clone() : tensor;
+}
+
 void AliasScope::settle() {
   for (const WrappedStorage& known : storages_) {
     if (known.host.data() != known.data || known.host.nbytes() != known.bytes) {
@@ -168,7 +177,9 @@ namespace {
 void runOn(c10::DeviceType host, const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   AliasScope scope(host);
   const size_t first = stack->size() - op.schema().arguments().size();
+  bool leaves = false;  // to(x, device="cpu") and its kind
   for (size_t i = first; i < stack->size(); ++i) {
+    leaves |= (*stack)[i].isDevice() && (*stack)[i].toDevice().is_cpu();
     (*stack)[i] = scope.toHost((*stack)[i]);
   }
   const auto key = host == c10::kMeta ? c10::DispatchKey::Meta : c10::DispatchKey::CPU;
@@ -176,7 +187,10 @@ void runOn(c10::DeviceType host, const c10::OperatorHandle& op, torch::jit::Stac
   scope.settle();
   const size_t result = stack->size() - op.schema().returns().size();
   for (size_t i = result; i < stack->size(); ++i) {
-    (*stack)[i] = scope.toNeuron((*stack)[i]);
+    (*stack)[i] =
+        leaves ? convertTensors((*stack)[i],
+                                [&scope](const at::Tensor& t) { return scope.onHostAlone(t); })
+               : scope.toNeuron((*stack)[i]);
   }
 }
 

@@ -36,6 +36,8 @@ class AliasScope {
   at::Tensor toNeuron(const at::Tensor& tensor);
   c10::IValue toHost(const c10::IValue& value);
   c10::IValue toNeuron(const c10::IValue& value);
+  /// A result that stays on the host: copied where it lies in memory of the wrapped tensors.
+  at::Tensor onHostAlone(const at::Tensor& tensor);
   void settle();
 
  private:
@@ -59,8 +61,9 @@ class AliasScope {
 };
 
 /// Boxed kernel: runs the operator's CPU kernel on the stack through an AliasScope, or its Meta
-/// kernel where computeBounds() asks for that. Operators without a CPU
-/// kernel raise torch's own "Could not run" error. Calls made by the kernel are not recorded.
+/// kernel where computeBounds() asks for that. Results are on the CPU where an argument asks for
+/// it. Operators without a CPU kernel raise torch's own "Could not run" error. Calls made by the
+/// kernel are not recorded.
 void runOnAliases(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
 /// Bounds of what a kernel may compute; recorder.h says what they do. None by default.

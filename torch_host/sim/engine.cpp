@@ -7,6 +7,8 @@
 
 #include <ATen/native/CPUFallback.h>
 
+#include <set>
+
 namespace neuroncheck::sim {
 
 void execute(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
@@ -37,15 +39,32 @@ void fallBackByCopies(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 
 bool isPlumbing(const std::string& op) { return backend::plumbingKernels().contains(op); }
 
-bool waits(const std::string& op, const torch::jit::Stack& stack) {
-  if (op == "aten::_local_scalar_dense") {
+bool isMove(const std::string& packet) {
+  static const std::set<std::string> kMoves{"aten::_to_copy", "aten::clone", "aten::contiguous",
+                                            "aten::copy_",    "aten::to",    "aten::_copy_from"};
+  return kMoves.contains(packet);
+}
+
+bool waits(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  // Sizes that depend on values are read by the host, as are values themselves.
+  if (op.hasTag(at::Tag::dynamic_output_shape) || op.hasTag(at::Tag::data_dependent_output) ||
+      op.operator_name().name == "aten::_local_scalar_dense") {
     return true;
   }
-  if (op != "aten::_copy_from" && op != "aten::_copy_from_and_resize") {
-    return false;
+  const auto& formal = op.schema().arguments();
+  const size_t first = stack.size() - formal.size();
+  for (size_t i = 0; i < formal.size(); ++i) {
+    const c10::IValue& value = stack[first + i];
+    // The copies that torch asks a backend for name their target `dst` without marking it written.
+    const bool target = formal[i].name() == "dst" ||
+                        (formal[i].alias_info() != nullptr && formal[i].alias_info()->isWrite());
+    if ((value.isDevice() && value.toDevice().is_cpu()) ||
+        (target && value.isTensor() && value.toTensor().defined() &&
+         value.toTensor().device().is_cpu())) {
+      return true;
+    }
   }
-  const size_t arguments = op == "aten::_copy_from" ? 3 : 2;
-  return stack[stack.size() - arguments + 1].toTensor().device().is_cpu();
+  return false;
 }
 
 }  // namespace neuroncheck::sim

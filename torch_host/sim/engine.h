@@ -15,9 +15,11 @@ void execute(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 /// be a view is none.
 void fallBackByCopies(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
+/// Operators that carry values from place to place and compute nothing.
+[[nodiscard]] bool isMove(const std::string& packet);
 /// Kernels that only move or describe memory.
 [[nodiscard]] bool isPlumbing(const std::string& op);
 /// Whether a call of it hands data to the host, so that everything before must have finished.
-[[nodiscard]] bool waits(const std::string& op, const torch::jit::Stack& stack);
+[[nodiscard]] bool waits(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
 
 }  // namespace neuroncheck::sim

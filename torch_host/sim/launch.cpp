@@ -135,10 +135,7 @@ class Launch {
     native_ = !plumbing_ && isNative();
     metadata_ = plumbing_ && call.packet != "aten::_copy_from" &&
                 call.packet != "aten::_copy_from_and_resize";
-    // Sizes that depend on values are read by the host, as are values themselves.
-    waits_ = waits(call.name, call.stack) || (!plumbing_ && !native_) ||
-             call.op.hasTag(at::Tag::dynamic_output_shape) ||
-             call.op.hasTag(at::Tag::data_dependent_output);
+    waits_ = waits(call.op, call.stack) || (!plumbing_ && !native_);
   }
 
   void run() {
@@ -272,7 +269,9 @@ class Launch {
     } else if (!native_) {
       fallBack();
     } else {
-      if (profile_->narrowInt64 || profile_->narrowFloat64) {
+      if (isMove(call_.packet)) {
+        execute(call_.op, &call_.stack);
+      } else if (profile_->narrowInt64 || profile_->narrowFloat64) {
         runDegraded(call_, narrowed(profile_->narrowInt64, profile_->narrowFloat64));
       } else if (profile_->wideArithmetic) {
         runDegraded(call_, wide());

@@ -159,6 +159,35 @@ class Classes(Case):
         self.child(backward)
 
 
+class Moves(Case):
+    """Operators that carry tensors from device to device, registered as a backend may."""
+
+    MOVES = ["aten::_to_copy", "aten::copy_", "aten::contiguous", "aten::clone", "aten::new_empty", "aten::to", "aten::empty_like"]
+
+    def test_they_arrive_where_they_should(self):
+        for native in (self.MOVES, torch._C._dispatch_get_all_op_names()):
+            configure(native=native, narrow_int64=True)
+            x = torch.tensor([[3_000_000_000, 1], [2, 3]])
+            (y,) = move(x)
+            for back in (y.cpu(), y.to("cpu"), y.to("cpu", torch.float64), torch.empty_like(x).copy_(y), y.t().cpu().t()):
+                self.assertEqual(back.device.type, "cpu")
+                self.equal(back.long(), x)
+            self.assertEqual(y.to("cpu").data_ptr() == y.data_ptr(), False)
+            for there in (y.to(torch.float64), y.clone(), y.t().contiguous(), y.new_empty(2), torch.empty_like(y)):
+                self.assertEqual(there.device.type, "neuron")
+            self.assertEqual(torch.empty_like(y, device="cpu").device.type, "cpu")
+            self.assertIs(y.contiguous(), y)
+            self.assertEqual(y[1, 1].item(), 3)
+
+    def test_they_wait(self):
+        waits = (lambda t: t.cpu(), lambda t: torch.empty(3).copy_(t), lambda t: t.to("cpu", torch.float64))
+        for wait in waits:
+            configure(native=[*self.MOVES, "aten::relu"], refuse=[{"op": "aten::relu", "message": "late"}], **{"async": True})
+            y = torch.relu(*move(torch.randn(3))).clone()
+            with self.assertRaisesRegex(RuntimeError, "^late$"):
+                wait(y)
+
+
 class Refusals(Case):
     def test_conditions(self):
         message = "[NCC_X001] this exact text, and no other"
