@@ -22,6 +22,9 @@ Tensor movedByUlps(const Tensor& host, int64_t ulps) {
   return host.contiguous().view(bits).add(ulps).view(host.scalar_type());
 }
 
+/// Wrong everywhere but where the value is NaN.
+Tensor farOff(const Tensor& host) { return host.mul(-1.5).masked_fill(host.eq(0), 1); }
+
 /// A value that nobody takes for the right one, of the same dtype.
 Tensor wrong(const Tensor& host, int64_t ulps) {
   if (host.scalar_type() == at::kBool) {
@@ -31,7 +34,7 @@ Tensor wrong(const Tensor& host, int64_t ulps) {
     return movedByUlps(host, ulps);
   }
   if (isFloating(host) || host.is_complex()) {
-    return host.mul(1.5).add(0.25);
+    return farOff(host);
   }
   return host.add(1);
 }
@@ -70,7 +73,7 @@ Tensor changedValues(const Fault& fault, const Tensor& host) {
     case FaultKind::WrongOneElement:
       return wrong(host, fault.ulps);
     case FaultKind::WrongGradient:
-      return floating ? host.mul(1.5).add(0.25) : Tensor();
+      return floating ? farOff(host) : Tensor();
     case FaultKind::Nan:
       return floating ? host.mul(std::numeric_limits<double>::quiet_NaN()) : Tensor();
     case FaultKind::Infinite:
@@ -239,7 +242,7 @@ c10::IValue changedNumber(const Fault& fault, const c10::IValue& value) {
       fault.kind == FaultKind::WrongValue || fault.kind == FaultKind::WrongOneElement;
   if (value.isDouble()) {
     const double x = value.toDouble();
-    return wrongly                             ? x * 1.5 + 0.25
+    return wrongly                             ? (x == 0 ? 1.0 : x * -1.5)
            : fault.kind == FaultKind::Nan      ? std::numeric_limits<double>::quiet_NaN()
            : fault.kind == FaultKind::Infinite ? std::numeric_limits<double>::infinity()
            : fault.kind == FaultKind::Zeros    ? 0.0
