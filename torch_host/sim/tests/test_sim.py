@@ -127,6 +127,16 @@ class Classes(Case):
             self.equal(torch.nn.functional.dropout(torch.ones(64, device="neuron"), 0.5), here)
             self.assertEqual(SIM.take_log()["executed"], {})
 
+    def test_a_fallback_by_copies_loses_views(self):
+        library = torch.library.Library("simviews", "DEF")
+        library.define("row(Tensor(a) x) -> Tensor(a)")
+        library.impl("row", lambda x: x[0], "CPU")
+        for copies in (False, True):
+            configure(native=[], fallback_copies=copies)
+            (x,) = move(torch.zeros(2, 2))
+            torch.ops.simviews.row(x).fill_(1)
+            self.assertEqual(x.sum().item(), 0 if copies else 2)
+
     def test_custom_operators(self):
         library = torch.library.Library("simtest", "DEF")
         library.define("twice(Tensor x) -> Tensor")
