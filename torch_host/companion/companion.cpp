@@ -18,7 +18,8 @@ const Formulas& table() {
     Formulas out;
     for (const auto part : {generalFormulas, elementwiseFormulas, decisionFormulas,
                             reductionFormulas, softmaxFormulas, lossFormulas, normalisationFormulas,
-                            attentionFormulas, attentionBackwardFormulas}) {
+                            attentionFormulas, attentionBackwardFormulas, accumulationFormulas,
+                            transformFormulas, interpolationFormulas, gridFormulas}) {
       std::ranges::copy(part(), std::back_inserter(out));
     }
     return out;

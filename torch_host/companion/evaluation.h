@@ -80,5 +80,9 @@ using Formulas = std::vector<Formula>;
 [[nodiscard]] Formulas normalisationFormulas();
 [[nodiscard]] Formulas attentionFormulas();
 [[nodiscard]] Formulas attentionBackwardFormulas();
+[[nodiscard]] Formulas accumulationFormulas();
+[[nodiscard]] Formulas transformFormulas();
+[[nodiscard]] Formulas interpolationFormulas();
+[[nodiscard]] Formulas gridFormulas();
 
 }  // namespace neuroncheck::companion

@@ -209,9 +209,9 @@ IValue Line::value() {
   }
   const std::string name = word();
   static const std::map<std::string, IValue> constants{
-      {"none", IValue()},      {"true", IValue(true)},   {"false", IValue(false)},
-      {"quint8", at::kQUInt8}, {"qint8", at::kQInt8},    {"float64", at::kDouble},
-      {"uint8", at::kByte},    {"inf", IValue(HUGE_VAL)}};
+      {"none", IValue()},      {"true", IValue(true)}, {"false", IValue(false)},
+      {"quint8", at::kQUInt8}, {"qint8", at::kQInt8},  {"float64", at::kDouble},
+      {"uint8", at::kByte},    {"bool", at::kBool},    {"inf", IValue(HUGE_VAL)}};
   if (const auto found = constants.find(name); found != constants.end()) {
     return found->second;
   }
