@@ -43,6 +43,7 @@ json answerDispatchTable(const json& request) {
   sandbox::Bounds bounds;
   bounds.wall = std::chrono::seconds(120);
   bounds.sandboxed = false;
+  bounds.memory = 0;
   bounds.keepErrors = true;
   std::string text;
   const auto isolated = sandbox::runIsolated(

@@ -112,12 +112,13 @@ Result<Execution> execute(const Job& job, const Arena& arena, const Manner& mann
   return std::move(done.back());
 }
 
-Result<std::vector<at::Tensor>> gradients(const Execution& execution, const Job& job,
-                                          const Arena& arena, const Manner& manner,
-                                          std::vector<std::size_t>& operands) {
+Result<Gradients> gradientsOf(const Execution& execution, const Job& job, const Arena& arena,
+                              const Manner& manner) {
+  Gradients out;
   torch::autograd::variable_list from;
   torch::autograd::variable_list along;
   for (const OutputTensor& output : execution.outputs) {
+    out.cotangents.emplace_back();
     if (!output.tensor.defined() || !output.tensor.requires_grad()) {
       continue;
     }
@@ -125,27 +126,28 @@ Result<std::vector<at::Tensor>> gradients(const Execution& execution, const Job&
     if (next >= job.cotangents.size()) {
       return inputError("an output has no cotangent");
     }
-    // The dtype of a cotangent is that of the case; a converted output has the converted one.
     const auto bytes = static_cast<std::uint64_t>(output.tensor.numel()) *
                        static_cast<std::uint64_t>(c10::elementSize(c10::kFloat));
     NEURONCHECK_TRY(const at::Tensor flat, arena.view(job.cotangents[next], bytes, c10::kFloat));
     from.push_back(output.tensor);
     along.push_back(
         flat.to(output.tensor.scalar_type()).reshape(output.tensor.sizes()).to(manner.device));
+    out.cotangents.back() = along.back();
   }
   torch::autograd::variable_list wanted;
   const OperandLayout& layout = execution.operands->layout();
   for (std::size_t i = 0; i < layout.operands.size(); ++i) {
     const at::Tensor tensor = execution.operands->made(i);
     if (tensor.defined() && tensor.requires_grad()) {
-      operands.push_back(i);
+      out.operands.push_back(i);
       wanted.push_back(tensor);
     }
   }
   if (from.empty() || wanted.empty()) {
     return inputError("nothing of it has a gradient");
   }
-  return torch::autograd::grad(from, wanted, along, std::nullopt, false, true);
+  out.values = torch::autograd::grad(from, wanted, along, std::nullopt, false, true);
+  return out;
 }
 
 }  // namespace neuroncheck::casework

@@ -56,12 +56,16 @@ struct Execution {
 /// case. Input error where an argument cannot be made; throws what the operator throws.
 [[nodiscard]] Result<Execution> execute(const Job& job, const Arena& arena, const Manner& manner);
 
-/// Gradients of sum(outputs * cotangents) with respect to every operand of the first step that
-/// requires grad; `operands` gets their numbers. Cotangents lie in the arena in the dtypes of the
-/// case's outputs and are converted as operands are. Undefined where none flows. Throws what torch
-/// throws.
-[[nodiscard]] Result<std::vector<at::Tensor>> gradients(const Execution& execution, const Job& job,
-                                                        const Arena& arena, const Manner& manner,
-                                                        std::vector<std::size_t>& operands);
+/// Gradients of sum(outputs * cotangents) with respect to the operands that require grad.
+struct Gradients {
+  std::vector<std::size_t> operands;    ///< of the last step, which each gradient belongs to
+  std::vector<at::Tensor> values;       ///< undefined where none flows
+  std::vector<at::Tensor> cotangents;   ///< one for each output, undefined where it has no gradient
+};
+
+/// Cotangents lie in the arena as fp32 and get the dtype of their output. Input error when nothing
+/// has a gradient. Throws what torch throws.
+[[nodiscard]] Result<Gradients> gradientsOf(const Execution& execution, const Job& job,
+                                            const Arena& arena, const Manner& manner);
 
 }  // namespace neuroncheck::casework

@@ -104,6 +104,9 @@ void enterBounds(const Bounds& bounds, Shared& shared) {
     // Of its own group, so that what it starts ends with it.
     ::setpgid(0, 0);
     limit(RLIMIT_CORE, 0);
+    if (bounds.memory != 0) {
+      limit(RLIMIT_AS, mappedBytes() + bounds.memory);
+    }
   }
   int code = 0;
   try {

@@ -23,7 +23,7 @@ struct Bounds {
   bool allowExecutableMemory = false;
   std::vector<int> keepOpen{};  ///< descriptors the work reads from
   /// False for work that is the user's own and needs the machine (a device): a process of its own
-  /// with these bounds of time, and neither a sandbox nor bounds of memory.
+  /// with the bounds of time and, where it is not 0, of memory.
   bool sandboxed = true;
   /// Keep what the work prints on standard error (Isolated::errorTail) instead of passing it on.
   bool keepErrors = false;
