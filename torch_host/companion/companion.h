@@ -33,7 +33,7 @@ struct Call {
 /// that torch refuses. Sets torch's threads to one; runs backward for `conditioned`.
 [[nodiscard]] Result<at::Tensor> magnitude(std::string_view word, const Call& call);
 
-/// All words that are computed for at least one operator, in the order of companions.tsv.
+/// All words that are computed for at least one operator, each once.
 [[nodiscard]] std::vector<std::string_view> words();
 
 /// S for the gradient of sum(outputs * cotangents) with respect to argument `operand` of the schema
@@ -43,8 +43,10 @@ struct Call {
 ///   operator on absolute values with absolute cotangents;
 /// - elementwise operators: |g f'(x)| + sum_i |x_i d(g f'(x))/dx_i| over the operands of an
 /// element;
-/// - softmax, log_softmax, the norms, gelu, silu, embedding, cross_entropy_loss, upsample_* and
-///   scaled_dot_product_attention: the word of their backward operator.
+/// - softmax, log_softmax, the norms, gelu, mish, hardswish, silu, embedding, cross_entropy_loss,
+/// upsample_* and
+///   scaled_dot_product_attention: the word of their backward operator;
+/// - a bias: the sum of absolute cotangents.
 ///
 /// `forward.length` is the k of the gradient's rule. An undefined cotangent is zero. Input error
 /// that names the operator otherwise.

@@ -3,6 +3,7 @@
 // torch's own fp32 kernels stay within the bound that is made of it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -166,6 +167,14 @@ TEST(CompanionRules, EveryRowIsComputedOrOpenForAReason) {
     EXPECT_TRUE(needed().contains(row)) << row << " is no row of op_rules.tsv";
     EXPECT_FALSE(reason.empty()) << row;
   }
+}
+
+TEST(CompanionRules, EveryWordHasAFormula) {
+  const auto known = words();
+  for (const auto& companion : numerics::companions()) {
+    EXPECT_NE(std::ranges::find(known, companion.word), known.end()) << companion.word;
+  }
+  EXPECT_EQ(known.size(), numerics::companions().size());
 }
 
 /// Largest error / bound of one output, where both are finite.

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <random>
+#include <sstream>
 #include <stdexcept>
 
 #include "torch_host/companion/evaluation.h"
@@ -265,7 +266,7 @@ Parsed parseCall(Line& line, const std::string& text) {
   }
   std::map<std::string, IValue> given;
   const auto& declared = op->schema().arguments();
-  for (std::size_t i = 0; !line.ended() && !line.take("->"); ++i) {
+  for (std::size_t i = 0; !line.ended() && !line.take("=>"); ++i) {
     const std::string key = line.keyword();
     if (key.empty() && i >= declared.size()) {
       throw std::runtime_error(text + ": too many arguments");
@@ -321,11 +322,9 @@ Stack narrowed(const Stack& stack) {
   return out;
 }
 
-std::vector<SampleCall> sampleCalls(const std::string& file, Family family, unsigned seed) {
-  std::ifstream in(file);
-  if (!in) {
-    throw std::runtime_error("cannot read " + file);
-  }
+namespace {
+
+std::vector<SampleCall> callsOf(std::istream& in, Family family, unsigned seed) {
   std::mt19937 numbers(seed);
   std::map<std::string, IValue> known;
   std::vector<SampleCall> out;
@@ -334,7 +333,7 @@ std::vector<SampleCall> sampleCalls(const std::string& file, Family family, unsi
       continue;
     }
     const std::size_t assigned = text.find(":=");
-    const std::size_t arrow = text.find("->");
+    const std::size_t arrow = text.find("=>");
     Line line(assigned == std::string::npos ? text : text.substr(assigned + 2), family, numbers,
               known);
     try {
@@ -367,6 +366,50 @@ std::vector<SampleCall> sampleCalls(const std::string& file, Family family, unsi
     }
   }
   return out;
+}
+
+}  // namespace
+
+std::vector<SampleCall> sampleCalls(const std::string& file, Family family, unsigned seed) {
+  std::ifstream in(file);
+  if (!in) {
+    throw std::runtime_error("cannot read " + file);
+  }
+  return callsOf(in, family, seed);
+}
+
+SampleCall sampleCall(const std::string& text, Family family, unsigned seed) {
+  std::istringstream in(text);
+  std::vector<SampleCall> calls = callsOf(in, family, seed);
+  if (calls.empty()) {
+    throw std::runtime_error(text + ": no call");
+  }
+  return calls.back();
+}
+
+std::vector<double> values(const at::Tensor& tensor) {
+  const at::Tensor flat = tensor.to(at::kDouble).contiguous();
+  const double* data = flat.const_data_ptr<double>();
+  return {data, data + flat.numel()};
+}
+
+std::vector<double> values(const at::Tensor& tensor, at::IntArrayRef sizes) {
+  return values(tensor.expand(sizes));
+}
+
+at::Tensor argument(const SampleCall& call, std::string_view name) {
+  const auto index = call.op.schema().argumentIndexWithName(name);
+  return call.arguments.at(static_cast<std::size_t>(index.value())).toTensor();
+}
+
+at::Tensor magnitudeOf(const std::string& word, const SampleCall& call, std::size_t output,
+                       double k) {
+  auto s = magnitude(word, {call.op, call.arguments, call.truth, output, k, 0x1p-24});
+  if (!s) {
+    ADD_FAILURE() << call.text << ": " << s.error().text();
+    return call.truth.at(output);
+  }
+  return *std::move(s);
 }
 
 }  // namespace neuroncheck::companion::testing

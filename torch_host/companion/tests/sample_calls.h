@@ -26,6 +26,18 @@ struct SampleCall {
 [[nodiscard]] std::vector<SampleCall> sampleCalls(const std::string& file, Family family,
                                                   unsigned seed);
 
+/// One such line; out of the test where it cannot be made.
+[[nodiscard]] SampleCall sampleCall(const std::string& text, Family family = Family::Normal,
+                                    unsigned seed = 3);
+/// The values of a tensor, row-major, broadcast to `sizes` where given.
+[[nodiscard]] std::vector<double> values(const at::Tensor& tensor);
+[[nodiscard]] std::vector<double> values(const at::Tensor& tensor, at::IntArrayRef sizes);
+/// An argument by its name.
+[[nodiscard]] at::Tensor argument(const SampleCall& call, std::string_view name);
+/// S, a failure of the test where it is not computed.
+[[nodiscard]] at::Tensor magnitudeOf(const std::string& word, const SampleCall& call,
+                                     std::size_t output, double k);
+
 /// The same arguments with tensors of fp64 as fp32.
 [[nodiscard]] torch::jit::Stack narrowed(const torch::jit::Stack& stack);
 [[nodiscard]] std::vector<at::Tensor> run(const c10::OperatorHandle& op,
