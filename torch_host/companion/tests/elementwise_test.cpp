@@ -2,8 +2,10 @@
 // Formulas of one element, written again with <cmath>.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 
 #include "torch_host/companion/tests/sample_calls.h"
 
@@ -85,6 +87,13 @@ std::vector<Case> cases() {
        [=](V a, double) { return abs(a[0]) / a[1]; }},
       {"aten::fake_quantize_per_tensor_affine f[5,7] 0.1 3 0 255", "quant_steps",
        [=](V a, double) { return abs(a[0]) / 0.1 + 3; }},
+  };
+}
+
+std::vector<Case> activations() {
+  using V = const std::vector<double>&;
+  const auto abs = [](double x) { return std::abs(x); };
+  return {
       {"aten::gelu f[5,7]", "gelu",
        [=](V a, double) { return abs(a[0]) / 2 * (1 + abs(std::erf(a[0] / std::sqrt(2.0)))); }},
       {"aten::gelu f[5,7] approximate=\"tanh\"", "gelu",
@@ -124,7 +133,9 @@ std::vector<Case> cases() {
 }
 
 TEST(CompanionElements, AsWrittenAgain) {
-  for (const Case& each : cases()) {
+  std::vector<Case> all = cases();
+  std::ranges::copy(activations(), std::back_inserter(all));
+  for (const Case& each : all) {
     const SampleCall call = sampleCall(each.call, Family::Wide);
     const auto sizes = call.truth[0].sizes();
     const auto h = values(call.truth[0]);
