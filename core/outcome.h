@@ -24,6 +24,7 @@ struct OutputOutcome {
   std::int64_t worstIndex = -1;
   double worstActual = 0, worstTruth = 0;
   double rtolNeeded = 0, atolNeeded = 0;
+  std::optional<double> constant;  ///< the truth, where all its elements are this one number
   bool identicalToCpu = false;
   bool operator==(const OutputOutcome&) const = default;
 };

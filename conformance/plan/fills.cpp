@@ -139,7 +139,11 @@ class StorageFiller {
     request.operands = static_cast<int>(std::max<std::size_t>(1, layout_.operands.size()));
     request.k = longest();
     request.outputLimit = request.accumulatorLimit;
-    if (!real && choice_.fill != FillId::PositionCodes && choice_.fill != FillId::BitPatterns) {
+    if (tensor.dtype == DType::Bool) {
+      request.fill = FillId::BitPatterns;  // true and false
+      request.variant = 0;
+    } else if (!real && choice_.fill != FillId::PositionCodes &&
+               choice_.fill != FillId::BitPatterns) {
       request.fill = FillId::DenseIntegers;
       request.variant = 0;
     }
@@ -160,13 +164,32 @@ class StorageFiller {
   Result<numerics::Legality> legalityOf(std::string_view op, std::size_t root) const {
     const std::string& argument = arguments_.ofOperands()[root];
     const auto* rule = numerics::LegalityTable::builtIn().find(op, argument);
-    if (rule == nullptr) {
+    const bool mask = layout_.operands[root]->dtype == DType::Bool && rule != nullptr &&
+                      rule->kind != numerics::LegalityKind::Mask &&
+                      rule->kind != numerics::LegalityKind::Masked;
+    if (rule == nullptr || mask) {
       return numerics::Legality{};
     }
     auto legality = numerics::resolve(*rule, arguments_.facts());
+    if (legality && argument == "indices") {
+      indexOfDimension(root, *legality);
+    }
     return legality ? std::move(legality)
                     : Result<numerics::Legality>(tl::unexpected(
                           std::move(legality).error().within("operand " + argument)));
+  }
+
+  /// Each tensor of `indices` addresses the dimension that is its place in the list.
+  void indexOfDimension(std::size_t root, numerics::Legality& legality) const {
+    const auto self = arguments_.sizes("self");
+    const CaseValue* indices = arguments_.find("indices");
+    const auto* list = indices == nullptr ? nullptr : std::get_if<CaseList>(&indices->value);
+    for (std::size_t i = 0; self && list != nullptr && i < list->items.size(); ++i) {
+      if (std::get_if<CaseTensor>(&list->items[i].value) == layout_.operands[root] &&
+          i < self->size()) {
+        legality.high = static_cast<double>((*self)[i]);
+      }
+    }
   }
 
   /// A fill that has no meaning for a dtype gives way to the plain ones, but for one whose
@@ -204,7 +227,7 @@ std::string FillChoice::str() const { return fmt::format("{}.{}", name(fill), va
 
 std::vector<FillChoice> fillsFor(const CaseSpec& spec, const numerics::OpRule* rule) {
   if (!hasReals(spec)) {
-    return {kIntegers};
+    return {kCodes, kIntegers};
   }
   const OpClass opClass =
       rule == nullptr || rule->outputs.empty() ? OpClass::Exact : rule->outputs.front().opClass;

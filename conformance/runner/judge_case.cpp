@@ -2,7 +2,7 @@
 #include "conformance/runner/judge_case.h"
 
 #include <algorithm>
-#include <map>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,6 +38,9 @@ OutputOutcome outcomeOf(std::string what, const Judgement& judgement, std::strin
     out.rtolNeeded = judgement.needed.rtolAlone;
     out.atolNeeded = judgement.needed.atolAlone;
   }
+  if (metrics.truthMin == metrics.truthMax && metrics.finitePairs == metrics.count) {
+    out.constant = metrics.truthMin;
+  }
   if (!metrics.worst.empty()) {
     out.worstIndex = metrics.worst.front().index;
     out.worstActual = metrics.worst.front().actual;
@@ -60,6 +63,16 @@ bool flag(const Json& entry, const char* key) { return entry.value(key, false); 
 std::string headOf(const Json& entry) {
   return fmt::format("{}[{}]", entry.value("dtype", std::string("?")),
                      fmt::join(entry.value("sizes", std::vector<std::int64_t>()), ","));
+}
+
+/// NaN or infinity among the arguments: the results may have them.
+bool asksForSpecials(const CaseSpec& spec) {
+  return std::ranges::any_of(spec.steps, [](const CaseStep& step) {
+    return std::ranges::any_of(step.args, [](const CaseArgument& argument) {
+      const auto* number = std::get_if<double>(&argument.value.value);
+      return number != nullptr && !std::isfinite(*number);
+    });
+  });
 }
 
 class AttemptJudge {
@@ -96,8 +109,13 @@ class AttemptJudge {
       return CaseState::NotComparable;
     }
     std::optional<CaseState> state;
+    const bool compared = std::ranges::any_of(outcome_.outputs, [](const OutputOutcome& output) {
+      return output.state != CaseState::NotComparable && output.elements > 0;
+    });
     for (const OutputOutcome& output : outcome_.outputs) {
-      if (output.state != CaseState::NotComparable) {
+      // An output without elements has been compared in all it has, next to others.
+      const bool empty = output.state == CaseState::Mistrusted && output.cause == "empty";
+      if (output.state != CaseState::NotComparable && !(compared && empty)) {
         state = state ? worse(*state, output.state) : output.state;
       }
     }
@@ -178,7 +196,7 @@ class AttemptJudge {
     }
     request.length = static_cast<double>(expected.value("length", std::int64_t{1}));
     request.exactInAccumulator = plan_.choice.exact && rule->opClass == OpClass::Contraction;
-    request.specialInputs = plan_.choice.special;
+    request.specialInputs = plan_.choice.special || asksForSpecials(*plan_.spec);
     return outcomeOf(std::move(what), numerics::judge(request, reference),
                      fmt::format("{} {}, k = {}", numerics::letter(rule->opClass),
                                  name(rule->opClass), request.length));

@@ -34,6 +34,46 @@ bool isSurprising(CaseState state) {
   }
 }
 
+/// A pass whose numbers are the CPU's is none.
+Outcome withFallback(Outcome out) {
+  if (!out.fallbacks.empty() && isPass(out.state)) {
+    out.state = CaseState::PassFallback;
+    out.cause = "cpu-fallback";
+    out.message =
+        "the numbers are the CPU's: the device computed nothing of " + out.fallbacks.front();
+  }
+  return out;
+}
+
+/// Every attempt was right and only not trusted because its truth was one number throughout, and
+/// that number was another one each time: what was not computed cannot follow it.
+bool followsConstants(const std::vector<AttemptOutcome>& attempts) {
+  if (attempts.size() < 2) {
+    return false;
+  }
+  const std::size_t outputs = attempts.front().outputs.size();
+  for (const AttemptOutcome& attempt : attempts) {
+    const bool right = std::ranges::all_of(attempt.outputs, [](const OutputOutcome& output) {
+      return isPass(output.state) || output.state == CaseState::NotComparable ||
+             (output.state == CaseState::Mistrusted && output.wrong == 0 && output.constant);
+    });
+    if (!right || attempt.outputs.size() != outputs) {
+      return false;
+    }
+  }
+  for (std::size_t i = 0; i < outputs; ++i) {
+    const OutputOutcome& first = attempts.front().outputs[i];
+    const bool untrusted = first.state == CaseState::Mistrusted;
+    const bool moves = std::ranges::any_of(attempts, [&](const AttemptOutcome& attempt) {
+      return attempt.outputs[i].constant != first.constant;
+    });
+    if (untrusted && !moves) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// The outcome of a case from its attempts. A fill that is not trusted or not comparable does not
 /// hide one that is.
 Outcome combine(const PlannedCase& planned, std::vector<UnitOutcome> units) {
@@ -77,6 +117,12 @@ Outcome combine(const PlannedCase& planned, std::vector<UnitOutcome> units) {
       out.attempts.push_back(*std::move(unit.attempt));
     }
   }
+  if (out.state == CaseState::Mistrusted && followsConstants(out.attempts)) {
+    out.state = CaseState::Pass;
+    out.stage = "judge";
+    out.message = "one number throughout, another one in each attempt, each right";
+    return withFallback(std::move(out));
+  }
   if (out.cause.empty()) {
     for (const AttemptOutcome& attempt : out.attempts) {
       for (const OutputOutcome& output : attempt.outputs) {
@@ -87,13 +133,7 @@ Outcome combine(const PlannedCase& planned, std::vector<UnitOutcome> units) {
       }
     }
   }
-  if (!out.fallbacks.empty() && isPass(out.state)) {
-    out.state = CaseState::PassFallback;
-    out.cause = "cpu-fallback";
-    out.message =
-        "the numbers are the CPU's: the device computed nothing of " + out.fallbacks.front();
-  }
-  return out;
+  return withFallback(std::move(out));
 }
 
 class Run {

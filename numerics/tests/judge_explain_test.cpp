@@ -173,6 +173,42 @@ TEST(JudgeUpstream, AsBadAsTheCpuIsItsOwnState) {
   EXPECT_EQ(judge(output.request, reference).state, CaseState::Mismatch);
 }
 
+TEST(JudgeUpstream, TheCpusOwnNanIsUpstreamAndNoOther) {
+  auto truth = ramp(32);
+  truth[4] = kInf;
+  auto device = truth;
+  device[4] = kNan;
+  Output output(DType::Float32, {32}, device, ruleOf(OpClass::Compound));
+  output.request.specialInputs = true;
+  VectorReference reference(truth);
+  reference.set({Quantity::CpuSameDType, {}}, device);
+  EXPECT_EQ(judge(output.request, reference).state, CaseState::AsUpstream);
+  reference.set({Quantity::CpuSameDType, {}}, truth);
+  EXPECT_EQ(judge(output.request, reference).state, CaseState::NanInf);
+  auto elsewhere = truth;
+  elsewhere[5] = kNan;
+  reference.set({Quantity::CpuSameDType, {}}, elsewhere);
+  EXPECT_EQ(judge(output.request, reference).state, CaseState::NanInf);
+}
+
+TEST(JudgeBounds, AComponentBesideANanIsHeldToItsOwnSize) {
+  auto truth = ramp(32);
+  truth[5] = kNan;
+  auto device = truth;
+  device[4] = 1000;
+  // Components of complex numbers lie side by side.
+  const auto stateOf = [&](const std::vector<double>& components) {
+    Output output(DType::Float32, {32}, components, ruleOf(OpClass::Rounded));
+    output.request.actual = *TensorView::contiguous(DType::Complex64, output.bytes, {16});
+    output.request.expected = {DType::Complex64, {16}, std::nullopt};
+    output.request.specialInputs = true;
+    VectorReference reference(truth);
+    return judge(output.request, reference).state;
+  };
+  EXPECT_FALSE(isPass(stateOf(device)));
+  EXPECT_TRUE(isPass(stateOf(truth)));
+}
+
 TEST(JudgeUpstream, ALongSumThatIsBitForBitTheCpusIsAHint) {
   const Sum s = sums(64, 4096, true);
   const Output output(DType::Float32, {64}, s.sequential, ruleOf(OpClass::Reduction), 4096);

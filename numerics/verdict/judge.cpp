@@ -92,18 +92,31 @@ bool anySpecial(const Metrics& m) {
   return m.wrong() != faults(m, Fault::BeyondExpected) + faults(m, Fault::ZeroSign);
 }
 
+/// The same NaN or infinity, or the same number.
+bool alike(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
 /// Every element that the device has wrong the CPU's own kernel has as wrong or worse, and the CPU
-/// is beyond what any order of summation explains.
+/// is beyond what any order of summation explains, or has the same NaN or infinity.
 Result<bool> asUpstream(const JudgeRequest& request, Reference& reference, const Judgement& j) {
-  if (!reference.offers({Quantity::CpuSameDType, {}}) || anySpecial(j.metrics)) {
+  if (!reference.offers({Quantity::CpuSameDType, {}})) {
     return false;
   }
+  const bool special = anySpecial(j.metrics);
   detail::RunReader reader(request, reference);
   bool cpuBeyond = false;
   for (std::int64_t first = 0; first < reader.count(); first += detail::kRun) {
     NEURONCHECK_TRY(const MetricsBlock block, reader.read(first));
     NEURONCHECK_TRY(const auto cpu, reader.also({Quantity::CpuSameDType, {}}, block));
     for (std::size_t i = 0; i < cpu.size(); ++i) {
+      if (!std::isfinite(block.actual[i]) || !std::isfinite(block.truth[i])) {
+        if (!alike(block.actual[i], block.truth[i])) {
+          if (!alike(block.actual[i], cpu[i])) {
+            return false;
+          }
+          cpuBeyond = cpuBeyond || special;
+        }
+        continue;
+      }
       const double device = std::abs(block.actual[i] - block.truth[i]);
       const double host = std::abs(cpu[i] - block.truth[i]);
       if (device > block.expected[i] && !(host >= device)) {

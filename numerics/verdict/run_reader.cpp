@@ -171,7 +171,11 @@ Result<void> RunReader::readMagnitude(std::int64_t first, std::size_t n) {
     // Runs start at even indices, so that pairs are never cut.
     magnitude_ = std::span(arrays_->magnitude.values).first(n);
     for (std::size_t i = 0; i + 1 < n; i += 2) {
-      magnitude_[i] = magnitude_[i + 1] = std::hypot(truth_[i], truth_[i + 1]);
+      // A component without a number bounds nothing: the other then stands for itself.
+      const double modulus = std::hypot(truth_[i], truth_[i + 1]);
+      const bool both = std::isfinite(truth_[i]) && std::isfinite(truth_[i + 1]);
+      magnitude_[i] = both ? modulus : std::abs(truth_[i]);
+      magnitude_[i + 1] = both ? modulus : std::abs(truth_[i + 1]);
     }
   }
   return {};

@@ -21,7 +21,7 @@ ALLOWED = {
     "runstore": {"core"},
     "report": {"core", "runstore"},
     "conformance": {"core", "numerics", "opdb", "runstore", "tensor_io", "scanner/archive"},
-    "torch_host": {"core", "tensor_io"},
+    "torch_host": {"core", "numerics", "tensor_io"},
     "gui": {"core", "runstore"},
     "cli": {"core", "scanner", "opdb", "numerics", "tensor_io", "runstore", "report", "conformance"},
 }

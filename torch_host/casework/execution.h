@@ -58,9 +58,9 @@ struct Execution {
 
 /// Gradients of sum(outputs * cotangents) with respect to the operands that require grad.
 struct Gradients {
-  std::vector<std::size_t> operands;    ///< of the last step, which each gradient belongs to
-  std::vector<at::Tensor> values;       ///< undefined where none flows
-  std::vector<at::Tensor> cotangents;   ///< one for each output, undefined where it has no gradient
+  std::vector<std::size_t> operands;   ///< of the last step, which each gradient belongs to
+  std::vector<at::Tensor> values;      ///< undefined where none flows
+  std::vector<at::Tensor> cotangents;  ///< one for each output, undefined where it has no gradient
 };
 
 /// Cotangents lie in the arena as fp32 and get the dtype of their output. Input error when nothing

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "torch_host/casework/operand_tensors.h"
 
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/as_strided.h>
 #include <ATen/ops/empty.h>
 
@@ -60,7 +61,11 @@ Result<at::Tensor> OperandTensors::make(const CaseTensor& spec) {
     }
     tensor = tensor.view(*type);
   }
-  tensor = tensor.as_strided(spec.sizes, stridesOf(spec), spec.offset);
+  {
+    // No view to autograd: an operand stands for itself.
+    const at::AutoDispatchBelowADInplaceOrView below;
+    tensor = tensor.as_strided(spec.sizes, stridesOf(spec), spec.offset);
+  }
   if (spec.grad) {
     tensor = tensor.detach().requires_grad_(true);
   }

@@ -144,7 +144,8 @@ class ReferenceCase {
       }
       // As many products as the operator adds, shared out among the elements of the operand.
       const std::int64_t elements = std::max<std::int64_t>(1, grads.values[i].numel());
-      const std::int64_t terms = std::max<std::int64_t>(1, (outputs * length + elements - 1) / elements);
+      const std::int64_t terms =
+          std::max<std::int64_t>(1, (outputs * length + elements - 1) / elements);
       entry["length"] = terms;
       const companion::Call call{.op = *fresh.op,
                                  .arguments = fresh.arguments,

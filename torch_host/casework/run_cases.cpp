@@ -137,8 +137,8 @@ sandbox::Bounds boundsOf(const json& request, const TestDevice& device) {
   const auto seconds = std::chrono::seconds(std::max(1, request.value("case_seconds", 60)));
   bounds.wall = seconds;
   bounds.cpu = std::chrono::seconds(24 * 3600);
-  // What runs is torch's code and the device's, none of a model: no sandbox, in which autograd could
-  // not start its threads. A real device maps more addresses than any bound.
+  // What runs is torch's code and the device's, none of a model: no sandbox, in which autograd
+  // could not start its threads. A real device maps more addresses than any bound.
   bounds.memory = device.foreign() ? 0 : request.value("memory", std::uint64_t{8} << 30);
   bounds.sandboxed = false;
   bounds.keepErrors = true;
