@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_step.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <memory>
@@ -8,6 +10,7 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/io.h"
 #include "conformance/runner/runner.h"
@@ -18,6 +21,12 @@ namespace neuroncheck::cli {
 namespace {
 
 using conformance::Ask;
+
+/// The word after "sim:"; "faithful" without one.
+std::string profileWord(const Options& options) {
+  const std::string device = options.device.value_or("");
+  return device.starts_with("sim:") ? device.substr(4) : "faithful";
+}
 
 /// The profile of the simulated device: what the database says the release registers, or the user's
 /// file.
@@ -32,10 +41,14 @@ Result<std::string> profileOf(const Options& options, const opdb::Database& data
     }
     return text.str();
   }
-  Json profile{{"native", opdb::registeredOperators(database, target)},
-               {"fallback", "silent"},
-               {"narrow_int64", true},
-               {"narrow_float64", true}};
+  const std::string word = profileWord(options);
+  const bool ideal = word == "ideal";
+  Json profile{{"native", ideal ? std::vector<std::string>{"*"}
+                                : opdb::registeredOperators(database, target)},
+               {"fallback", word == "strict" ? "raise" : "silent"},
+               {"narrow_int64", !ideal},
+               {"narrow_float64", !ideal},
+               {"arithmetic", "wide"}};
   return profile.dump();
 }
 
@@ -77,6 +90,9 @@ conformance::RunSettings settingsOf(const Options& options, const std::string& p
                                     const opdb::Database& database, std::string profile) {
   conformance::RunSettings settings;
   settings.device.words = options.device.value_or("cpu");
+  if (settings.device.words.starts_with("sim:")) {
+    settings.device.words = "sim";
+  }
   settings.device.profile = std::move(profile);
   settings.device.caseTime = std::chrono::seconds(options.caseSeconds);
   settings.lanes = options.jobs;
@@ -101,6 +117,14 @@ Result<void> checkRunFlags(const Options& options) {
     return fail(ErrorCode::Usage,
                 "--run needs --device: cpu (a check of the tool itself), sim (the simulated "
                 "device), plugin:LIBRARY or a device type of libtorch");
+  }
+  if (options.device && options.device->starts_with("sim:")) {
+    constexpr std::array<std::string_view, 3> kProfiles{"faithful", "ideal", "strict"};
+    if (std::ranges::find(kProfiles, profileWord(options)) == kProfiles.end()) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("--device {}: the profiles are {}", *options.device,
+                              fmt::join(kProfiles, ", ")));
+    }
   }
   if (options.jobs < 1 || options.jobs > 256 || options.caseSeconds < 1) {
     return fail(ErrorCode::Usage, "-j and --timeout are positive numbers");

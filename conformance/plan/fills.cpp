@@ -221,11 +221,8 @@ const FillChoice kEdges{.fill = FillId::DomainEdges, .special = true};
 const FillChoice kMean10{.fill = FillId::Cancellation,
                          .variant = static_cast<int>(numerics::CancellationVariant::Mean10)};
 
-}  // namespace
-
-std::string FillChoice::str() const { return fmt::format("{}.{}", name(fill), variant); }
-
-std::vector<FillChoice> fillsFor(const CaseSpec& spec, const numerics::OpRule* rule) {
+/// Of a case whose results alone are compared.
+std::vector<FillChoice> fillsForward(const CaseSpec& spec, const numerics::OpRule* rule) {
   if (!hasReals(spec)) {
     return {kCodes, kIntegers};
   }
@@ -255,6 +252,19 @@ std::vector<FillChoice> fillsFor(const CaseSpec& spec, const numerics::OpRule* r
       break;
   }
   return {kNormal};
+}
+
+}  // namespace
+
+std::string FillChoice::str() const { return fmt::format("{}.{}", name(fill), variant); }
+
+std::vector<FillChoice> fillsFor(const CaseSpec& spec, const numerics::OpRule* rule) {
+  std::vector<FillChoice> out = fillsForward(spec, rule);
+  if (spec.backward) {
+    // A gradient at the edge of a domain is bounded by nothing that is known.
+    std::erase_if(out, [](const FillChoice& choice) { return choice.special; });
+  }
+  return out;
 }
 
 Result<void> fillOperands(const CaseArguments& arguments, const CaseStep& step,

@@ -38,9 +38,6 @@ OutputOutcome outcomeOf(std::string what, const Judgement& judgement, std::strin
     out.rtolNeeded = judgement.needed.rtolAlone;
     out.atolNeeded = judgement.needed.atolAlone;
   }
-  if (metrics.truthMin == metrics.truthMax && metrics.finitePairs == metrics.count) {
-    out.constant = metrics.truthMin;
-  }
   if (!metrics.worst.empty()) {
     out.worstIndex = metrics.worst.front().index;
     out.worstActual = metrics.worst.front().actual;
@@ -63,6 +60,23 @@ bool flag(const Json& entry, const char* key) { return entry.value(key, false); 
 std::string headOf(const Json& entry) {
   return fmt::format("{}[{}]", entry.value("dtype", std::string("?")),
                      fmt::join(entry.value("sizes", std::vector<std::int64_t>()), ","));
+}
+
+/// The one number that a tensor holds throughout; nullopt where there are several, or none.
+std::optional<double> constantOf(const numerics::TensorView& view) {
+  const numerics::TensorView parts = view.asReal();
+  numerics::ElementReader reader(parts);
+  std::vector<double> run(1024);
+  std::optional<double> first;
+  for (std::int64_t at = 0; at < parts.count(); at += std::ssize(run)) {
+    run.resize(static_cast<std::size_t>(std::min<std::int64_t>(1024, parts.count() - at)));
+    reader.values(at, run);
+    first = first.value_or(run.front());
+    if (std::ranges::any_of(run, [&](double value) { return value != *first; })) {
+      return std::nullopt;
+    }
+  }
+  return first;
 }
 
 /// NaN or infinity among the arguments: the results may have them.
@@ -197,9 +211,13 @@ class AttemptJudge {
     request.length = static_cast<double>(expected.value("length", std::int64_t{1}));
     request.exactInAccumulator = plan_.choice.exact && rule->opClass == OpClass::Contraction;
     request.specialInputs = plan_.choice.special || asksForSpecials(*plan_.spec);
-    return outcomeOf(std::move(what), numerics::judge(request, reference),
-                     fmt::format("{} {}, k = {}", numerics::letter(rule->opClass),
-                                 name(rule->opClass), request.length));
+    OutputOutcome out = outcomeOf(std::move(what), numerics::judge(request, reference),
+                                  fmt::format("{} {}, k = {}", numerics::letter(rule->opClass),
+                                              name(rule->opClass), request.length));
+    if (out.state == CaseState::Mistrusted) {
+      out.constant = constantOf(*given);
+    }
+    return out;
   }
 
   [[nodiscard]] std::optional<std::pair<std::string, std::string>> notComparedBecause(

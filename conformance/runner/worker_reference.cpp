@@ -107,15 +107,15 @@ bool WorkerReference::offers(const numerics::Request& request) const {
   if (!output_ || !evidence_.explain) {
     return false;
   }
-  return integers_ ? std::ranges::find(kOfIntegers, request.hypothesis) != kOfIntegers.end()
-                   : std::ranges::find(kOfReals, request.hypothesis) != kOfReals.end();
+  const bool computed =
+      integers_ ? std::ranges::find(kOfIntegers, request.hypothesis) != kOfIntegers.end()
+                : std::ranges::find(kOfReals, request.hypothesis) != kOfReals.end();
+  // An operator that cannot be computed under a hypothesis is not explained by it.
+  return computed && (known_->offers(request) || ask(request.hypothesis).has_value());
 }
 
-Result<void> WorkerReference::ask(HypothesisId id) {
+Result<void> WorkerReference::ask(HypothesisId id) const {
   const numerics::Request request{Quantity::HypothesisValue, id};
-  if (known_->offers(request)) {
-    return {};
-  }
   const std::string word(name(id));
   NEURONCHECK_TRY(const Json* answer, evidence_.explain(word));
   const Json& entry = answer->at("outputs").at(*output_);
@@ -136,17 +136,11 @@ Result<void> WorkerReference::ask(HypothesisId id) {
 
 Result<void> WorkerReference::evaluate(const numerics::Request& request, std::int64_t first,
                                        std::span<double> out) {
-  if (request.what == Quantity::HypothesisValue) {
-    NEURONCHECK_TRY_VOID(ask(request.hypothesis));
-  }
   return known_->evaluate(request, first, out);
 }
 
 Result<void> WorkerReference::evaluateIntegers(const numerics::Request& request, std::int64_t first,
                                                std::span<std::int64_t> out) {
-  if (request.what == Quantity::HypothesisValue) {
-    NEURONCHECK_TRY_VOID(ask(request.hypothesis));
-  }
   return known_->evaluateIntegers(request, first, out);
 }
 

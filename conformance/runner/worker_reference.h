@@ -39,11 +39,12 @@ class WorkerReference final : public numerics::Reference {
  private:
   void build(const Json& entry, const Json& same);
   void setPart(numerics::Quantity what, const Json& entry, const char* key, const Json& same);
-  [[nodiscard]] Result<void> ask(numerics::HypothesisId id);
+  /// Puts the values of a hypothesis into known_.
+  [[nodiscard]] Result<void> ask(numerics::HypothesisId id) const;
 
   const AttemptEvidence& evidence_;
   std::optional<std::size_t> output_;
-  std::optional<numerics::TensorReference> known_;
+  mutable std::optional<numerics::TensorReference> known_;  ///< hypotheses join when asked for
   std::optional<std::string> problem_;
   bool integers_ = false;
 };
