@@ -52,6 +52,7 @@ struct Options {
   std::uint64_t seed = 0;             ///< of the run
   std::string profile;                ///< file with a profile of the simulated device
   bool isolate = false;               ///< a process for every case
+  std::vector<std::string> cases;     ///< --case texts
   std::string keyword;                ///< cases whose text contains this
   std::vector<std::string> inputs;
 };

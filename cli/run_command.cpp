@@ -59,6 +59,16 @@ Result<int> run(const CommandLine& line) {
     }
     all += text + "\n";
   }
+  for (const std::string& text : options.cases) {
+    auto alone = conformance::planOfText(text);
+    if (!alone) {
+      return fail(ErrorCode::Usage, fmt::format("--case: {}", alone.error().text()));
+    }
+    all += text + "\n";
+  }
+  if (all.empty()) {
+    return fail(ErrorCode::Usage, "no case is given: name a file of cases, or --case TEXT");
+  }
   NEURONCHECK_TRY(conformance::Plan plan, conformance::planOfText(all));
   NEURONCHECK_TRY_VOID(runCases(record, std::move(plan), options, database));
   record.finished = utcNow();
@@ -90,8 +100,11 @@ void addRunCommand(CLI::App& app, CommandLine& line) {
   Options& options = line.options;
   CLI::App* command =
       app.add_subcommand("run", "run cases on a device and compare every result with references");
-  command->add_option("cases", options.inputs, "files of cases, one a line (docs/case-grammar.md)")
-      ->required();
+  command->add_option("cases", options.inputs, "files of cases, one a line (docs/case-grammar.md)");
+  command
+      ->add_option("--case", options.cases,
+                   "one case as text, as reports print it; repeat it for more")
+      ->allow_extra_args(false);
   addRunFlags(*command, options);
   addTargetFlags(*command, options);
   addDatabaseFlag(*command, options);

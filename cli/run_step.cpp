@@ -52,8 +52,13 @@ Result<std::string> profileOf(const Options& options, const opdb::Database& data
   return profile.dump();
 }
 
-Result<Ask> makeWorker(const std::string& program) {
+/// `torch` gets the version that the worker names.
+Result<Ask> makeWorker(const std::string& program, std::string& torch, std::mutex& mutex) {
   NEURONCHECK_TRY(worker::TorchWorker worker, worker::TorchWorker::start(program));
+  {
+    const std::scoped_lock lock(mutex);
+    torch = worker.handshake().value("torch", std::string("unknown"));
+  }
   auto shared = std::make_shared<worker::TorchWorker>(std::move(worker));
   return Ask([shared](const Json& request, std::chrono::milliseconds timeout) {
     return shared->ask(request, timeout);
@@ -86,8 +91,8 @@ class RunProgress {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-conformance::RunSettings settingsOf(const Options& options, const std::string& program,
-                                    const opdb::Database& database, std::string profile) {
+conformance::RunSettings settingsOf(const Options& options, const opdb::Database& database,
+                                    std::string profile) {
   conformance::RunSettings settings;
   settings.device.words = options.device.value_or("cpu");
   if (settings.device.words.starts_with("sim:")) {
@@ -98,7 +103,6 @@ conformance::RunSettings settingsOf(const Options& options, const std::string& p
   settings.lanes = options.jobs;
   settings.batch = options.isolate ? 1 : settings.batch;
   settings.seed = options.seed;
-  settings.makeWorker = [program](bool) { return makeWorker(program); };
   settings.findSchema = [&database](const OpName& op) -> const FunctionSchema* {
     const OpInfo* info = database.find(op);
     return info == nullptr ? nullptr : &info->schema;
@@ -121,9 +125,8 @@ Result<void> checkRunFlags(const Options& options) {
   if (options.device && options.device->starts_with("sim:")) {
     constexpr std::array<std::string_view, 3> kProfiles{"faithful", "ideal", "strict"};
     if (std::ranges::find(kProfiles, profileWord(options)) == kProfiles.end()) {
-      return fail(ErrorCode::Usage,
-                  fmt::format("--device {}: the profiles are {}", *options.device,
-                              fmt::join(kProfiles, ", ")));
+      return fail(ErrorCode::Usage, fmt::format("--device {}: the profiles are {}", *options.device,
+                                                fmt::join(kProfiles, ", ")));
     }
   }
   if (options.jobs < 1 || options.jobs > 256 || options.caseSeconds < 1) {
@@ -148,7 +151,9 @@ Result<void> runCases(RunRecord& record, conformance::Plan plan, const Options& 
   NEURONCHECK_TRY(std::string profile, profileOf(options, database, record.target));
   record.simulated = record.device.starts_with("sim");
   RunProgress progress(plan.cases.size(), options.quiet);
-  conformance::RunSettings settings = settingsOf(options, program, database, std::move(profile));
+  conformance::RunSettings settings = settingsOf(options, database, std::move(profile));
+  std::mutex mutex;
+  settings.makeWorker = [&](bool) { return makeWorker(program, record.environment.torch, mutex); };
   settings.finished = [&progress](const Outcome& outcome) { progress(outcome); };
   auto outcomes = conformance::runPlan(plan, settings);
   progress.finish();

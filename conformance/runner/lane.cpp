@@ -81,6 +81,7 @@ struct Lane::Placed {
   UnitOutcome outcome;
   bool deviceDone = false;
   bool referenceDone = false;
+  bool skipped = false;  ///< its case was decided before its turn
 };
 
 /// One call of Lane::run.
@@ -270,10 +271,17 @@ class Lane::Batch {
     return {};
   }
 
-  static void died(Placed& placed, bool device, std::string ending, std::string errors) {
+  /// What ends a process decides its case: the other fills of it are not tried.
+  void died(Placed& placed, bool device, std::string ending, std::string errors) {
     if (device) {
       placed.outcome.ending = std::move(ending);
       placed.outcome.stderrTail = std::move(errors);
+      for (Placed& other : placed_) {
+        if (&other != &placed && other.unit->index == placed.unit->index && !other.deviceDone) {
+          other.deviceDone = true;
+          other.skipped = true;
+        }
+      }
     } else {
       placed.reference =
           Json{{"raised", {{"kind", "died"}, {"stage", "same"}, {"message", std::move(ending)}}}};
@@ -287,6 +295,7 @@ class Lane::Batch {
     }
     if (placed.device) {
       outcome.seconds = placed.device->value("seconds", 0.0);
+      outcome.dispatch = placed.device->value("dispatch", std::string());
       noteFallbacks(placed);
     }
     const bool refused = !placed.reference || placed.reference->contains("raised");
@@ -301,7 +310,8 @@ class Lane::Batch {
     if (!placed.device) {
       outcome.state = CaseState::NotRun;
       outcome.stage = "plan";
-      outcome.message = "the batch it was in could not be finished";
+      outcome.message = placed.skipped ? "another fill of the case ended the process"
+                                       : "the batch it was in could not be finished";
       return;
     }
     if (placed.device->contains("raised")) {

@@ -48,6 +48,7 @@ struct UnitOutcome {
   std::string stderrTail;
   std::vector<std::string> fallbacks;
   std::vector<std::string> notes;
+  std::string dispatch;
   double seconds = 0;
   std::optional<AttemptOutcome> attempt;
 };

@@ -74,9 +74,14 @@ bool followsConstants(const std::vector<AttemptOutcome>& attempts) {
   return true;
 }
 
+/// Two machines that both add a long sum differ somewhere: one that never does was not at work.
+bool isTheCpus(const AttemptOutcome& attempt) {
+  return std::ranges::any_of(attempt.outputs, &OutputOutcome::identicalToCpu);
+}
+
 /// The outcome of a case from its attempts. A fill that is not trusted or not comparable does not
 /// hide one that is.
-Outcome combine(const PlannedCase& planned, std::vector<UnitOutcome> units) {
+Outcome combine(const PlannedCase& planned, std::vector<UnitOutcome> units, bool onCpu) {
   Outcome out;
   out.id = planned.id;
   out.text = planned.text;
@@ -113,6 +118,10 @@ Outcome combine(const PlannedCase& planned, std::vector<UnitOutcome> units) {
       }
     }
     std::ranges::move(unit.notes, std::back_inserter(out.notes));
+    out.dispatch = unit.dispatch.empty() ? out.dispatch : unit.dispatch;
+    if (!onCpu && unit.attempt && isTheCpus(*unit.attempt)) {
+      out.fallbacks.push_back(out.op + " (a long sum, bit for bit the CPU's)");
+    }
     if (unit.attempt) {
       out.attempts.push_back(*std::move(unit.attempt));
     }
@@ -169,6 +178,8 @@ class Run {
   }
 
  private:
+  [[nodiscard]] bool onCpu() const { return settings_.device.words == "cpu"; }
+
   std::vector<Unit> unitsOf(std::size_t index) const {
     const PlannedCase& planned = plan_.cases[index];
     const OpName& op = planned.spec.steps.back().op;
@@ -243,7 +254,7 @@ class Run {
       while (at < units.size() && units[at].index == index) {
         own.push_back(std::move(results[at++]));
       }
-      Outcome outcome = combine(plan_.cases[index], std::move(own));
+      Outcome outcome = combine(plan_.cases[index], std::move(own), onCpu());
       if (settings_.confirm && isSurprising(outcome.state)) {
         NEURONCHECK_TRY_VOID(confirm(lane, index, outcome));
       }
@@ -259,7 +270,7 @@ class Run {
   Result<Outcome> alone(Lane& lane, std::size_t index) {
     const std::vector<Unit> units = unitsOf(index);
     NEURONCHECK_TRY(std::vector<UnitOutcome> results, lane.run(units));
-    return combine(plan_.cases[index], std::move(results));
+    return combine(plan_.cases[index], std::move(results), onCpu());
   }
 
   /// Runs what went wrong again in a fresh process: the same state stands; another one is looked at

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -83,8 +84,9 @@ const std::vector<Subject> kIntegers{
     {"aten::sub", "aten::sub.Tensor(i64[4]={3000000001,5000000003,7,9}, i64[4]={3,5,7,11})"},
     {"aten::sum", "aten::sum.dim_IntList(i64[2,3]={3000000001,5,7,9000000001,3,4}, [1])"},
     {"aten::cumsum", "aten::cumsum(i64[4]={3000000001,5000000003,7,9}, 0)"},
-    {"aten::bitwise_xor", "aten::bitwise_xor.Tensor(i64[4]={3000000001,5000000003,7,9}, "
-                          "i64[4]={3,5,7,11})"},
+    {"aten::bitwise_xor",
+     "aten::bitwise_xor.Tensor(i64[4]={3000000001,5000000003,7,9}, "
+     "i64[4]={3,5,7,11})"},
 };
 const std::vector<Subject> kSums{
     {"aten::mm", "aten::mm(f32[16,512], f32[512,16])"},
@@ -112,7 +114,8 @@ std::vector<Row> rows() {
   };
   return {
       {kind("error"), &kPlain, {CaseState::RunError}},
-      {kind("error", R"(, "message": "[NCC_EVRF009] cannot be compiled")"), &kPlain,
+      {kind("error", R"(, "message": "[NCC_EVRF009] cannot be compiled")"),
+       &kPlain,
        {CaseState::CompileError}},
       {kind("error", R"(, "error": "not-implemented")"), &kPlain, {CaseState::Unsupported}},
       {kind("error", R"(, "error": "out-of-memory")"), &kPlain, {CaseState::Oom}},
@@ -188,7 +191,8 @@ RunSettings settingsFor(std::string profile) {
 
 std::string profileWith(const std::string& fault) {
   std::set<std::string> native{"aten::abs", "aten::neg", "aten::sqrt", "aten::maximum"};
-  for (const auto* subjects : {&kPlain, &kGradients, &kInPlace, &kSameSize, &kStrided, &kIntegers, &kSums}) {
+  for (const auto* subjects :
+       {&kPlain, &kGradients, &kInPlace, &kSameSize, &kStrided, &kIntegers, &kSums}) {
     for (const Subject& subject : *subjects) {
       native.insert(subject.op);
     }
@@ -199,9 +203,10 @@ std::string profileWith(const std::string& fault) {
 
 /// The case among others that have nothing to do with it.
 Plan planAround(const std::string& text) {
-  auto plan = planOfText(fmt::format("aten::abs(f32[11])\naten::neg(f32[4,3])\n{}\n"
-                                     "aten::sqrt(f32[13])\naten::maximum(f32[5], f32[5])\n",
-                                     text));
+  auto plan =
+      planOfText(fmt::format("aten::abs(f32[11])\naten::neg(f32[4,3])\n{}\n"
+                             "aten::sqrt(f32[13])\naten::maximum(f32[5], f32[5])\n",
+                             text));
   EXPECT_TRUE(plan) << text;
   return *std::move(plan);
 }
@@ -245,6 +250,75 @@ TEST(FaultMatrix, EveryFaultEndsInItsState) {
     std::fflush(stdout);
   }
   fmt::print("{} cells\n", cells);
+}
+
+/// Two cases: one for the fault, one that must not notice.
+std::vector<Outcome> runTwo(const std::string& text, const std::string& profile,
+                            std::chrono::seconds caseTime = std::chrono::seconds(20)) {
+  const auto plan = planOfText(text + "\naten::sqrt(f32[13])\n");
+  EXPECT_TRUE(plan);
+  RunSettings settings = settingsFor(profile);
+  settings.device.caseTime = caseTime;
+  auto outcomes = runPlan(*plan, settings);
+  EXPECT_TRUE(outcomes) << outcomes.error().text();
+  EXPECT_EQ((*outcomes)[1].state, CaseState::Pass) << (*outcomes)[1].message;
+  return *std::move(outcomes);
+}
+
+TEST(FaultMatrix, WhatNeverEndsIsATimeoutWhateverItPrints) {
+  for (const char* kind : {"hang", "hang-with-output"}) {
+    for (const Subject& subject : kSameSize) {
+      const auto outcomes =
+          runTwo(subject.text,
+                 profileWith(fmt::format(R"({{"kind": "{}", "op": "{}"}})", kind, subject.op)),
+                 std::chrono::seconds(1));
+      EXPECT_EQ(outcomes[0].state, CaseState::Timeout) << kind << " " << subject.text;
+    }
+  }
+}
+
+TEST(FaultMatrix, ChanceAndOrderAreToldApart) {
+  const std::string counter = ::testing::TempDir() + "/fault_counter";
+  for (const Subject& subject : kSameSize) {
+    std::filesystem::remove(counter);
+    const std::string op = subject.op;
+    std::string profile = profileWith(fmt::format(
+        R"({{"kind": "flaky", "op": "{}", "probability": 0.5, "per": "process"}})", op));
+    profile.insert(profile.rfind('}'),
+                   fmt::format(R"(, "seed": 1, "counter_file": "{}")", counter));
+    EXPECT_EQ(runTwo(subject.text, profile)[0].state, CaseState::Flake) << op;
+    const auto plan = planOfText(fmt::format("aten::abs(f32[11])\n{}\n", subject.text));
+    const auto outcomes = runPlan(
+        *plan, settingsFor(profileWith(fmt::format(
+                   R"({{"kind": "order-dependent", "op": "{}", "after": "aten::abs"}})", op))));
+    ASSERT_TRUE(outcomes);
+    EXPECT_EQ((*outcomes)[1].state, CaseState::OrderDependent) << op << (*outcomes)[1].message;
+  }
+}
+
+/// Each layer alone: what the others would say is taken away.
+TEST(FallbackTruth, EachLayerAloneFindsTheCpu) {
+  const std::string sum = "aten::sum.dim_IntList(f32[16,4096], [1])";
+  const auto profile = [](std::string_view native, std::string_view more) {
+    return fmt::format(R"({{"native": ["aten::sqrt"{}], "arithmetic": "wide"{}}})", native, more);
+  };
+  const auto stateOf = [&](const std::string& given) { return runTwo(sum, given)[0]; };
+  const Outcome table = stateOf(profile("", R"(, "lists": "none")"));
+  EXPECT_EQ(table.state, CaseState::PassFallback);
+  EXPECT_THAT(table.fallbacks, ::testing::Contains(::testing::HasSubstr("dispatch table")));
+  EXPECT_THAT(table.fallbacks, ::testing::Not(::testing::Contains(::testing::HasSubstr("list"))));
+  const Outcome list = stateOf(profile(R"(, "aten::sum")", R"(, "on_failure": "cpu", "refuse":
+      [{"op": "aten::sum", "message": "no"}], "arithmetic": "wide")"));
+  EXPECT_EQ(list.state, CaseState::PassFallback);
+  EXPECT_THAT(list.fallbacks, ::testing::Contains(::testing::HasSubstr("the backend's list")));
+  EXPECT_THAT(list.fallbacks,
+              ::testing::Not(::testing::Contains(::testing::HasSubstr("dispatch"))));
+  const Outcome bits = stateOf(
+      profile(R"(, "aten::sum")", R"(, "faults": [{"kind": "silent-cpu", "op": "aten::sum"}])"));
+  EXPECT_EQ(bits.state, CaseState::PassFallback) << bits.message;
+  EXPECT_THAT(bits.fallbacks, ::testing::Each(::testing::HasSubstr("bit for bit")));
+  EXPECT_EQ(stateOf(profile("", R"(, "fallback": "raise")")).state, CaseState::Unsupported);
+  EXPECT_EQ(stateOf(profile(R"(, "aten::sum")", "")).state, CaseState::Pass);
 }
 
 }  // namespace

@@ -39,6 +39,11 @@ class DeviceCase {
     }
     runStages();
     if (watch) {
+      const OpName& op = job_.spec.steps.back().op;
+      const auto handle = c10::Dispatcher::singleton().findSchema(
+          {fmt::format("{}::{}", op.ns, op.base), op.overload});
+      answer_["dispatch"] =
+          handle ? name(dispatchClassOf(*handle, keyOf(device_.device()))) : "missing";
       answer_["fell_back"] = watch->fellBack();
     }
     if (auto log = device_.takeLog()) {
