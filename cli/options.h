@@ -46,7 +46,8 @@ struct Options {
   bool trace = false;                    ///< dispatch the model's cases on a recorder
   bool weightsOnly = false;  ///< a file of tensors without a program is an input like any other
   bool run = false;          ///< also run every distinct case on the device
-  std::optional<std::string> device;  ///< "cpu", "sim", "plugin:PATH" or a device type
+  std::optional<std::string> device;  ///< "cpu", "sim", "plugin:PATH", "python:MODULE", a type
+  std::string python = "python3";     ///< interpreter of a device "python:MODULE"
   int jobs = 1;                       ///< pairs of workers side by side
   int caseSeconds = 60;               ///< longest time of one case
   std::uint64_t seed = 0;             ///< of the run

@@ -83,9 +83,14 @@ Result<int> run(const CommandLine& line) {
 }  // namespace
 
 void addRunFlags(CLI::App& app, Options& options) {
-  app.add_option("--device", options.device,
-                 "where cases run: cpu (a check of the tool itself), sim (the simulated device), "
-                 "plugin:LIBRARY (any PrivateUse1 library) or a device type of libtorch");
+  app.add_option(
+      "--device", options.device,
+      "where cases run: cpu (a check of the tool itself), sim (the simulated device), "
+      "plugin:LIBRARY (any PrivateUse1 library), python:MODULE (a backend that registers "
+      "when Python imports it) or a device type of libtorch");
+  app.add_option("--python", options.python,
+                 "the interpreter that has the module and the torch of --device python:MODULE "
+                 "(default: python3)");
   app.add_option("-j,--jobs", options.jobs, "pairs of workers side by side (default: 1)");
   app.add_option("--timeout", options.caseSeconds,
                  "seconds that one case may take; what it prints does not count (default: 60)");

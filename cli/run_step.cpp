@@ -52,12 +52,19 @@ Result<std::string> profileOf(const Options& options, const opdb::Database& data
   return profile.dump();
 }
 
-/// `torch` gets the version that the worker names.
-Result<Ask> makeWorker(const std::string& program, std::string& torch, std::mutex& mutex) {
-  NEURONCHECK_TRY(worker::TorchWorker worker, worker::TorchWorker::start(program));
-  {
-    const std::scoped_lock lock(mutex);
-    torch = worker.handshake().value("torch", std::string("unknown"));
+constexpr std::string_view kPython = "python:";
+
+/// What the device's worker says of itself when it starts; several may start side by side.
+struct Hello {
+  std::mutex mutex;
+  Json handshake;
+};
+
+Result<Ask> makeWorker(const std::vector<std::string>& command, Hello* hello) {
+  NEURONCHECK_TRY(worker::TorchWorker worker, worker::TorchWorker::start(command));
+  if (hello != nullptr) {
+    const std::scoped_lock lock(hello->mutex);
+    hello->handshake = worker.handshake();
   }
   auto shared = std::make_shared<worker::TorchWorker>(std::move(worker));
   return Ask([shared](const Json& request, std::chrono::milliseconds timeout) {
@@ -91,8 +98,43 @@ class RunProgress {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-conformance::RunSettings settingsOf(const Options& options, const opdb::Database& database,
-                                    std::string profile) {
+/// The command lines of the workers.
+struct Workers {
+  std::vector<std::string> device;
+  std::vector<std::string> reference;
+};
+
+Result<Workers> workersFor(const Options& options) {
+  NEURONCHECK_TRY(const std::string program, worker::findTorchProgram());
+  Workers workers{.device = {program, "worker"}, .reference = {program, "worker"}};
+  if (const std::string words = options.device.value_or(""); words.starts_with(kPython)) {
+    NEURONCHECK_TRY(workers.device,
+                    worker::pythonWorkerCommand(options.python, words.substr(kPython.size())));
+  }
+  return workers;
+}
+
+/// Versions that the device's worker found; what it did not find stays unknown.
+void takeHandshake(RunRecord& record, const Json& handshake) {
+  const auto take = [&](std::string& to, const char* key) {
+    const std::string text = handshake.value(key, std::string());
+    to = text.empty() ? to : text;
+  };
+  take(record.environment.torch, "torch");
+  take(record.environment.compiler, "compiler");
+  take(record.environment.runtime, "runtime");
+  take(record.environment.driver, "driver");
+  take(record.environment.chip, "chip");
+  if (handshake.contains("backend")) {
+    record.environment.backend = fmt::format("{} ({} {})", handshake.value("backend", "unknown"),
+                                             handshake.value("module", "unknown"),
+                                             handshake.value("module_version", "unknown"));
+  }
+  record.simulated = record.simulated || handshake.value("simulated", false);
+}
+
+conformance::RunSettings settingsOf(const Options& options, const Workers& workers, Hello& hello,
+                                    const opdb::Database& database, std::string profile) {
   conformance::RunSettings settings;
   settings.device.words = options.device.value_or("cpu");
   if (settings.device.words.starts_with("sim:")) {
@@ -103,6 +145,9 @@ conformance::RunSettings settingsOf(const Options& options, const opdb::Database
   settings.lanes = options.jobs;
   settings.batch = options.isolate ? 1 : settings.batch;
   settings.seed = options.seed;
+  settings.makeWorker = [workers, &hello](bool device) {
+    return makeWorker(device ? workers.device : workers.reference, device ? &hello : nullptr);
+  };
   settings.findSchema = [&database](const OpName& op) -> const FunctionSchema* {
     const OpInfo* info = database.find(op);
     return info == nullptr ? nullptr : &info->schema;
@@ -120,7 +165,10 @@ Result<void> checkRunFlags(const Options& options) {
   if (options.run && (!options.device || *options.device == "none")) {
     return fail(ErrorCode::Usage,
                 "--run needs --device: cpu (a check of the tool itself), sim (the simulated "
-                "device), plugin:LIBRARY or a device type of libtorch");
+                "device), plugin:LIBRARY, python:MODULE or a device type of libtorch");
+  }
+  if (options.device == kPython) {
+    return fail(ErrorCode::Usage, "--device python: needs the name of a module");
   }
   if (options.device && options.device->starts_with("sim:")) {
     constexpr std::array<std::string_view, 3> kProfiles{"faithful", "ideal", "strict"};
@@ -147,17 +195,20 @@ Result<void> runCases(RunRecord& record, conformance::Plan plan, const Options& 
   if (plan.cases.empty()) {
     return fail(ErrorCode::Nothing, "no case is left to run: nothing was checked on the device");
   }
-  NEURONCHECK_TRY(const std::string program, worker::findTorchProgram());
+  NEURONCHECK_TRY(const Workers workers, workersFor(options));
   NEURONCHECK_TRY(std::string profile, profileOf(options, database, record.target));
   record.simulated = record.device.starts_with("sim");
+  Hello hello;
   RunProgress progress(plan.cases.size(), options.quiet);
-  conformance::RunSettings settings = settingsOf(options, database, std::move(profile));
-  std::mutex mutex;
-  settings.makeWorker = [&](bool) { return makeWorker(program, record.environment.torch, mutex); };
+  conformance::RunSettings settings =
+      settingsOf(options, workers, hello, database, std::move(profile));
   settings.finished = [&progress](const Outcome& outcome) { progress(outcome); };
   auto outcomes = conformance::runPlan(plan, settings);
   progress.finish();
   NEURONCHECK_TRY(record.outcomes, std::move(outcomes));
+  if (record.device.starts_with(kPython)) {
+    takeHandshake(record, hello.handshake);
+  }
   return {};
 }
 

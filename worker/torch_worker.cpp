@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -60,17 +61,52 @@ Result<std::string> findTorchProgram() {
                           kTorchProgram));
 }
 
+Result<std::vector<std::string>> pythonWorkerCommand(const std::string& interpreter,
+                                                     const std::string& module) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  std::string found = interpreter;
+  if (interpreter.find('/') == std::string::npos) {
+    found.clear();
+    const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
+    std::istringstream folders(path == nullptr ? "" : path);
+    for (std::string folder; found.empty() && std::getline(folders, folder, ':');) {
+      const fs::path place = fs::path(folder) / interpreter;
+      if (fs::is_regular_file(place, error) && ::access(place.c_str(), X_OK) == 0) {
+        found = place.string();
+      }
+    }
+  }
+  if (found.empty() || !fs::is_regular_file(found, error) || ::access(found.c_str(), X_OK) != 0) {
+    return fail(ErrorCode::Unavailable,
+                fmt::format("--python {}: there is no such program", interpreter));
+  }
+  const fs::path self = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const fs::path& folder : {self, self / ".." / "libexec" / "neuron-check"}) {
+    const fs::path main = folder / kPythonWorker / "__main__.py";
+    if (!error && ::access(main.c_str(), R_OK) == 0) {
+      return std::vector<std::string>{found, "-B", main.lexically_normal().string(), module};
+    }
+  }
+  return fail(ErrorCode::Unavailable,
+              fmt::format("the case worker for Python ({}) is not installed", kPythonWorker));
+}
+
 Result<TorchWorker> TorchWorker::start(const std::string& program) {
+  return start(std::vector<std::string>{program, "worker"});
+}
+
+Result<TorchWorker> TorchWorker::start(std::vector<std::string> command) {
   // A worker that died must give an error on the next write, not end us.
   std::signal(SIGPIPE, SIG_IGN);
   TorchWorker worker;
-  worker.program_ = program;
+  worker.command_ = std::move(command);
   NEURONCHECK_TRY_VOID(worker.launch());
   return worker;
 }
 
 Result<void> TorchWorker::launch() {
-  NEURONCHECK_TRY(child_, Child::start({program_, "worker"}));
+  NEURONCHECK_TRY(child_, Child::start(command_));
   auto hello = readFrame(child_->output(), Clock::now() + kStartTimeout).and_then(parseAnswer);
   if (!hello) {
     return tl::unexpected(died(hello.error()));
@@ -81,7 +117,12 @@ Result<void> TorchWorker::launch() {
     return fail(ErrorCode::Unavailable,
                 fmt::format("{} speaks worker protocol {}, this program speaks {}: build both from "
                             "the same sources",
-                            program_, theirs, kProtocolVersion));
+                            command_.front(), theirs, kProtocolVersion));
+  }
+  if (const auto missing = hello->find("unavailable"); missing != hello->end()) {
+    child_.reset();
+    return fail(ErrorCode::Unavailable,
+                missing->is_string() ? missing->get<std::string>() : missing->dump());
   }
   handshake_ = *std::move(hello);
   return {};
@@ -112,7 +153,7 @@ Error TorchWorker::died(const Error& cause) {
   const std::string tail = child_->errorTail();
   child_.reset();
   return Error{.code = ErrorCode::Unavailable,
-               .message = fmt::format("{}: {} ({}){}{}", program_, cause.text(), ending,
+               .message = fmt::format("{}: {} ({}){}{}", command_.front(), cause.text(), ending,
                                       tail.empty() ? "" : "; it printed: ", tail),
                .context = {}};
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -18,14 +19,23 @@ namespace neuroncheck::worker {
 /// when NEURON_CHECK_TORCH names something that is no program.
 [[nodiscard]] Result<std::string> findTorchProgram();
 
-/// One running neuron-check-torch. Requests are answered one at a time, in order. When it dies or
+/// How to start the case worker for a backend that registers from Python, `MODULE`, with the
+/// interpreter of the user: a name that PATH has, or a path. The worker's files lie beside this
+/// program, else in ../libexec/neuron-check. Unavailable error where one of them is nowhere.
+[[nodiscard]] Result<std::vector<std::string>> pythonWorkerCommand(const std::string& interpreter,
+                                                                   const std::string& module);
+
+/// One running worker. Requests are answered one at a time, in order. When it dies or
 /// does not answer in time, the request's Error says so with the end of what it printed, and the
 /// next request starts it anew.
 class TorchWorker {
  public:
-  /// Starts the program and reads its handshake. Unavailable error when it cannot be started or
-  /// speaks another protocol version.
+  /// Starts neuron-check-torch and reads its handshake. Unavailable error when it cannot be started
+  /// or speaks another protocol version.
   [[nodiscard]] static Result<TorchWorker> start(const std::string& program);
+  /// The same for another worker by its command line; a handshake with `unavailable` is an
+  /// Unavailable error of that text.
+  [[nodiscard]] static Result<TorchWorker> start(std::vector<std::string> command);
 
   /// `{"protocol":1,"torch":"2.13.0+cpu",...}` as docs/worker-protocol.md has it.
   [[nodiscard]] const nlohmann::ordered_json& handshake() const { return handshake_; }
@@ -40,7 +50,7 @@ class TorchWorker {
   [[nodiscard]] Result<void> launch();
   [[nodiscard]] Error died(const Error& cause);
 
-  std::string program_;
+  std::vector<std::string> command_;
   nlohmann::ordered_json handshake_;
   std::optional<Child> child_;
 };

@@ -74,7 +74,9 @@ def normalise(text, scratch):
 
 
 def run_step(step, program, scratch, path, update):
-    words = [w.replace("$TMP", str(scratch)).replace("$SCRIPTLIB", os.environ.get("SCRIPTLIB", "")) for w in shlex.split(step.command)]
+    words = [w.replace("$TMP", str(scratch)) for w in shlex.split(step.command)]
+    for name in ("SCRIPTLIB", "TORCH_PYTHON"):
+        words = [w.replace("$" + name, os.environ.get(name, "")) for w in words]
     if words[0] != "neuron-check":
         raise SystemExit(f"{path}:{step.line}: a command must start with neuron-check")
     env = {k: v for k, v in os.environ.items() if not k.startswith(("NEURON_CHECK", "NO_COLOR"))}

@@ -340,6 +340,9 @@ class Lane::Batch {
     for (const std::string& op : textsOf(*placed.device, "fell_back")) {
       out.push_back(op + " (dispatch table)");
     }
+    for (const std::string& op : textsOf(*placed.device, "on_cpu")) {
+      out.push_back(op + " (its kernel calls the CPU's)");
+    }
     if (placed.device->contains("log") && placed.device->at("log").contains("fallback")) {
       for (const auto& [op, count] : placed.device->at("log").at("fallback").items()) {
         out.push_back(op + " (the backend's list)");

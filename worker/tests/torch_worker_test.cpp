@@ -61,6 +61,23 @@ TEST_F(FakeWorker, AnswersComeBack) {
   EXPECT_EQ(answer->at("x"), 3);
 }
 
+TEST_F(FakeWorker, WhatIsMissingInTheHandshakeIsTheError) {
+  const std::string hello =
+      message("hello", R"({"protocol":1,"unavailable":"torch.neuron sees no device"})");
+  const auto worker = TorchWorker::start({program("cat \"$1\"; cat >/dev/null"), hello});
+  ASSERT_FALSE(worker);
+  EXPECT_EQ(worker.error().code, ErrorCode::Unavailable);
+  EXPECT_EQ(worker.error().message, "torch.neuron sees no device");
+}
+
+TEST(PythonWorker, AnInterpreterThatIsNowhereIsNamed) {
+  for (const std::string name : {"no-such-python", "/nowhere/python3", "/"}) {
+    const auto command = pythonWorkerCommand(name, "torch_neuronx");
+    ASSERT_FALSE(command);
+    EXPECT_EQ(command.error().message, "--python " + name + ": there is no such program");
+  }
+}
+
 TEST_F(FakeWorker, AnErrorAnswerIsAnInputError) {
   const std::string script =
       fmt::format("cat {} {}; cat >/dev/null", hello(), message("answer", R"({"error":"no"})"));
