@@ -37,6 +37,18 @@ constexpr std::array<CaseState, kCaseStateCount> kWorstFirst{CaseState::Crash,
 
 }  // namespace
 
+Outcome begun(Outcome planned) {
+  planned.state = CaseState::Crash;
+  planned.stage = kBegunStage;
+  planned.message = "begun, and the run ended before the case did";
+  return planned;
+}
+
+bool isUnfinished(const Outcome& outcome) {
+  return outcome.state == CaseState::NotRun ||
+         (outcome.state == CaseState::Crash && outcome.stage == kBegunStage);
+}
+
 CaseState worse(CaseState a, CaseState b) {
   return std::min(a, b, [](CaseState left, CaseState right) {
     return std::ranges::find(kWorstFirst, left) < std::ranges::find(kWorstFirst, right);

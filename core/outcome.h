@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/states.h"
@@ -63,6 +64,14 @@ struct Outcome {
   std::vector<std::string> models;
   bool operator==(const Outcome&) const = default;
 };
+
+/// The stage of a case that was begun and of which nothing more is known: a run file holds it as a
+/// `crash` until it ends, so that a run that dies leaves the culprit behind.
+inline constexpr std::string_view kBegunStage = "begun";
+/// `planned` as it stands while it runs.
+[[nodiscard]] Outcome begun(Outcome planned);
+/// Whether a case was never begun, or begun and not ended.
+[[nodiscard]] bool isUnfinished(const Outcome& outcome);
 
 /// The worse of two states of one case, for the case as a whole: what stopped it, then what was
 /// wrong, then what was not compared, then passes.

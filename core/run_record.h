@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -47,6 +48,9 @@ struct RunRecord {
   /// Device of a conformance run; "none" for a static scan, which is then said in every report.
   std::string device = "none";
   bool simulated = false;
+  std::uint64_t seed = 0;          ///< of the run; equal seeds give equal operands
+  std::string profile;             ///< digest of the simulated device's profile, else empty
+  std::string shard;               ///< "2/8" when only that part of the plan was run, else empty
   std::vector<Outcome> outcomes;   ///< of a run, in the order of its plan
   std::vector<NotChecked> notRun;  ///< what a run left out, and why
 };

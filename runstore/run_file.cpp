@@ -2,11 +2,13 @@
 #include "runstore/run_file.h"
 
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 #include <sqlite3.h>
 
 #include "core/replace_file.h"
+#include "runstore/run_lock.h"
 #include "runstore/run_schema.h"
 
 namespace neuroncheck::runstore {
@@ -14,7 +16,7 @@ namespace {
 
 constexpr std::string_view kSqliteMagic = "SQLite format 3";
 
-Result<void> checkVersion(const SQLite::Database& database, const std::string& path) {
+Result<int> checkVersion(const SQLite::Database& database, const std::string& path) {
   SQLite::Statement query(
       database,
       "SELECT (SELECT * FROM pragma_application_id), (SELECT * FROM pragma_user_version)");
@@ -28,7 +30,7 @@ Result<void> checkVersion(const SQLite::Database& database, const std::string& p
         "{}: run file version {}, this program knows {} and older: use a newer neuron-check", path,
         version, kRunFileVersion));
   }
-  return {};
+  return version;
 }
 
 /// A file from elsewhere must not run anything of its own: a view that stands for a table can count
@@ -72,7 +74,9 @@ Result<void> checkMagic(const std::string& path) {
   const std::uint64_t pageSize = stated == 1 ? 65536 : stated;
   const std::uint64_t pages = byte(28) << 24 | byte(29) << 16 | byte(30) << 8 | byte(31);
   std::error_code error;
-  if (std::filesystem::file_size(path, error) < pageSize * pages || error) {
+  // A run that died while it moved pages from its log has the missing ones there.
+  const bool logged = std::filesystem::exists(path + "-wal", error);
+  if (!logged && (std::filesystem::file_size(path, error) < pageSize * pages || error)) {
     return inputError(fmt::format("{}: damaged run file: it is cut short", path));
   }
   return {};
@@ -81,6 +85,11 @@ Result<void> checkMagic(const std::string& path) {
 }  // namespace
 
 Result<void> save(const RunRecord& record, const std::string& path) {
+  std::error_code ignored;
+  std::optional<RunLock> lock;
+  if (std::filesystem::is_regular_file(path, ignored)) {
+    NEURONCHECK_TRY(lock, RunLock::take(path));
+  }
   return replaceFile(path, [&](const std::string& partial) -> Result<void> {
     try {
       SQLite::Database database(partial, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
@@ -92,6 +101,10 @@ Result<void> save(const RunRecord& record, const std::string& path) {
       database.exec(kCreateTables);
       writeRun(database, record);
       transaction.commit();
+      // Left by a run that died: SQLite would take them for a part of the new file.
+      const auto target = std::filesystem::weakly_canonical(path).string();
+      std::filesystem::remove(target + "-wal");
+      std::filesystem::remove(target + "-shm");
       return {};
     } catch (const std::exception& error) {
       return fail(ErrorCode::Output,
@@ -105,8 +118,8 @@ Result<RunRecord> load(const std::string& path) {
   try {
     const SQLite::Database database(path, SQLite::OPEN_READONLY);
     NEURONCHECK_TRY_VOID(harden(database, path));
-    NEURONCHECK_TRY_VOID(checkVersion(database, path));
-    auto record = readRun(database);
+    NEURONCHECK_TRY(const int version, checkVersion(database, path));
+    auto record = readRun(database, version);
     if (!record) {
       return tl::unexpected(std::move(record).error().within(path));
     }

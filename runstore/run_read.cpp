@@ -53,6 +53,8 @@ class Reader {
     return query.getColumn(0).getString();
   }
 
+  [[nodiscard]] const std::map<std::int64_t, std::string>& texts() const { return texts_; }
+
   Result<std::vector<InputResult>> inputs() {
     std::vector<InputResult> results;
     SQLite::Statement query(
@@ -236,7 +238,7 @@ class Reader {
 
 }  // namespace
 
-Result<RunRecord> readRun(const SQLite::Database& database) {
+Result<RunRecord> readRun(const SQLite::Database& database, int version) {
   Reader reader(database);
   RunRecord record;
   record.tool = reader.meta("tool");
@@ -249,6 +251,16 @@ Result<RunRecord> readRun(const SQLite::Database& database) {
   record.device = reader.meta("device");
   record.simulated = reader.meta("simulated") == "true";
   NEURONCHECK_TRY(record.inputs, reader.inputs());
+  if (version < 2) {
+    return record;  // version 1 kept no outcomes
+  }
+  record.seed = std::stoull(reader.meta("seed"));
+  record.profile = reader.meta("profile");
+  record.shard = reader.meta("shard");
+  for (const Json& entry : Json::parse(reader.meta("not_run"))) {
+    fromJson(entry, record.notRun.emplace_back());
+  }
+  record.outcomes = readOutcomes(database, reader.texts());
   return record;
 }
 

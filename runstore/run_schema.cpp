@@ -40,6 +40,24 @@ CREATE TABLE evidence (
   input_id INTEGER NOT NULL REFERENCES input, id TEXT NOT NULL, kind TEXT NOT NULL, source TEXT NOT NULL,
   product TEXT NOT NULL, release TEXT NOT NULL, observed TEXT NOT NULL, confidence TEXT NOT NULL, stale INTEGER NOT NULL,
   status TEXT NOT NULL, note TEXT NOT NULL, PRIMARY KEY (input_id, id)) WITHOUT ROWID;
+CREATE TABLE "case" (
+  position INTEGER PRIMARY KEY, id TEXT NOT NULL, text TEXT NOT NULL, op INTEGER NOT NULL REFERENCES text,
+  uses INTEGER NOT NULL, models INTEGER NOT NULL REFERENCES text);
+CREATE TABLE outcome (
+  case_position INTEGER PRIMARY KEY REFERENCES "case", state TEXT NOT NULL,
+  stage INTEGER NOT NULL REFERENCES text, cause INTEGER NOT NULL REFERENCES text, message INTEGER NOT NULL REFERENCES text,
+  fallbacks INTEGER NOT NULL REFERENCES text, dispatch TEXT NOT NULL, ending INTEGER NOT NULL REFERENCES text,
+  stderr_tail INTEGER NOT NULL REFERENCES text, notes INTEGER NOT NULL REFERENCES text, runs INTEGER NOT NULL, seconds NOT NULL);
+CREATE TABLE attempt (
+  case_position INTEGER NOT NULL REFERENCES "case", number INTEGER NOT NULL, fill TEXT NOT NULL, seed INTEGER NOT NULL,
+  state TEXT NOT NULL, PRIMARY KEY (case_position, number)) WITHOUT ROWID;
+CREATE TABLE metric (
+  case_position INTEGER NOT NULL REFERENCES "case", attempt INTEGER NOT NULL, number INTEGER NOT NULL,
+  what INTEGER NOT NULL REFERENCES text, state TEXT NOT NULL, cause INTEGER NOT NULL REFERENCES text,
+  reason INTEGER NOT NULL REFERENCES text, rule INTEGER NOT NULL REFERENCES text, elements INTEGER NOT NULL,
+  wrong INTEGER NOT NULL, max_abs, max_rel, max_ulp, max_ratio, worst_index INTEGER NOT NULL, worst_actual NOT NULL,
+  worst_truth NOT NULL, rtol_needed NOT NULL, atol_needed NOT NULL, identical_to_cpu INTEGER NOT NULL, constant,
+  PRIMARY KEY (case_position, attempt, number)) WITHOUT ROWID;
 )sql";
 
 namespace {

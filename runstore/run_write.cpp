@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unordered_map>
+#include <utility>
 
 #include "runstore/run_schema.h"
 
@@ -10,16 +11,16 @@ class Writer {
  public:
   explicit Writer(SQLite::Database& database)
       : database_(database),
-        newText_(database, "INSERT INTO text (value) VALUES (?)"),
+        texts_(database),
         newUse_(
             database,
             "INSERT INTO op_use VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)") {}
 
-  void meta(const std::string& key, const std::string& value) {
-    SQLite::Statement insert(database_, "INSERT INTO meta VALUES (?, ?)");
-    insert.bind(1, key);
-    insert.bind(2, value);
-    insert.exec();
+  void outcomes(const std::vector<Outcome>& outcomes) {
+    OutcomeTables tables(database_, texts_);
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+      tables.plan(i, outcomes[i]);
+    }
   }
 
   void input(const InputResult& input) {
@@ -54,16 +55,7 @@ class Writer {
   }
 
  private:
-  std::int64_t textId(const std::string& value) {
-    const auto [entry, isNew] = texts_.try_emplace(value, 0);
-    if (isNew) {
-      newText_.reset();
-      newText_.bind(1, value);
-      newText_.exec();
-      entry->second = database_.getLastInsertRowid();
-    }
-    return entry->second;
-  }
+  std::int64_t textId(const std::string& value) { return texts_.id(value); }
 
   void modelRow(std::int64_t inputId, const Model& model, const ModelAssessment* judged,
                 Json document) {
@@ -208,27 +200,48 @@ class Writer {
   }
 
   SQLite::Database& database_;
-  SQLite::Statement newText_;
+  TextTable texts_;
   SQLite::Statement newUse_;
-  std::unordered_map<std::string, std::int64_t> texts_;
 };
+
+void meta(SQLite::Database& database, const std::string& key, const std::string& value) {
+  SQLite::Statement insert(database, "INSERT OR REPLACE INTO meta VALUES (?, ?)");
+  insert.bind(1, key);
+  insert.bind(2, value);
+  insert.exec();
+}
 
 }  // namespace
 
 void writeRun(SQLite::Database& database, const RunRecord& record) {
+  for (const auto& [key, value] : {std::pair<const char*, std::string>{"tool", record.tool},
+                                   {"command", dumpJson(Json(record.command), -1)},
+                                   {"started", record.started},
+                                   {"target", toJson(record.target).dump()},
+                                   {"database", record.database},
+                                   {"device", record.device},
+                                   {"simulated", record.simulated ? "true" : "false"},
+                                   {"seed", std::to_string(record.seed)},
+                                   {"profile", record.profile},
+                                   {"shard", record.shard}}) {
+    meta(database, key, value);
+  }
+  writeEnd(database, record);
   Writer writer(database);
-  writer.meta("tool", record.tool);
-  writer.meta("command", dumpJson(Json(record.command), -1));
-  writer.meta("started", record.started);
-  writer.meta("finished", record.finished);
-  writer.meta("environment", toJson(record.environment).dump());
-  writer.meta("target", toJson(record.target).dump());
-  writer.meta("database", record.database);
-  writer.meta("device", record.device);
-  writer.meta("simulated", record.simulated ? "true" : "false");
   for (const InputResult& input : record.inputs) {
     writer.input(input);
   }
+  writer.outcomes(record.outcomes);
+}
+
+void writeEnd(SQLite::Database& database, const RunRecord& record) {
+  Json notRun = Json::array();
+  for (const NotChecked& entry : record.notRun) {
+    notRun.push_back(toJson(entry));
+  }
+  meta(database, "finished", record.finished);
+  meta(database, "environment", dumpJson(toJson(record.environment), -1));
+  meta(database, "not_run", dumpJson(notRun, -1));
 }
 
 }  // namespace neuroncheck::runstore

@@ -191,7 +191,7 @@ TEST_F(RunFile, ANewerVersionIsRefusedNamingBoth) {
   const auto loaded = load(path_);
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error().code, ErrorCode::Input);
-  EXPECT_THAT(loaded.error().text(), HasSubstr("run file version 7, this program knows 1"));
+  EXPECT_THAT(loaded.error().text(), HasSubstr("run file version 7, this program knows 2"));
 }
 
 TEST_F(RunFile, OtherFilesAreRefusedForWhatTheyAre) {
