@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -63,13 +64,16 @@ Result<int> check(const CommandLine& line) {
   NEURONCHECK_TRY(const opdb::Database database, openDatabase(options));
   NEURONCHECK_TRY_VOID(checkRunFlags(options));
   NEURONCHECK_TRY(RunRecord record, runCheck(options, database, line.argv));
+  std::optional<Error> notKept;
   if (options.run) {
-    NEURONCHECK_TRY_VOID(runCases(record, conformance::planOf(record), options, database));
-    record.finished = utcNow();
+    NEURONCHECK_TRY(notKept, runCases(record, conformance::planOf(record), options, database));
   }
   NEURONCHECK_TRY_VOID(
       writeOutput(options.output, [&](std::ostream& out) { return reporter->write(record, out); }));
-  if (!options.runFile.empty()) {
+  if (notKept) {
+    return tl::unexpected(*notKept);
+  }
+  if (!options.run && !options.runFile.empty()) {
     NEURONCHECK_TRY_VOID(runstore::save(record, options.runFile));
   }
   const int ran = options.run && !failOn.empty() ? exitCodeOfRun(record) : kExitOk;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -13,7 +14,6 @@
 #include "core/version.h"
 #include "opdb/assess.h"
 #include "report/reporter.h"
-#include "runstore/run_file.h"
 
 namespace neuroncheck::cli {
 namespace {
@@ -70,12 +70,12 @@ Result<int> run(const CommandLine& line) {
     return fail(ErrorCode::Usage, "no case is given: name a file of cases, or --case TEXT");
   }
   NEURONCHECK_TRY(conformance::Plan plan, conformance::planOfText(all));
-  NEURONCHECK_TRY_VOID(runCases(record, std::move(plan), options, database));
-  record.finished = utcNow();
+  NEURONCHECK_TRY(const std::optional<Error> notKept,
+                  runCases(record, std::move(plan), options, database));
   NEURONCHECK_TRY_VOID(
       writeOutput(options.output, [&](std::ostream& out) { return reporter->write(record, out); }));
-  if (!options.runFile.empty()) {
-    NEURONCHECK_TRY_VOID(runstore::save(record, options.runFile));
+  if (notKept) {
+    return tl::unexpected(*notKept);
   }
   return withSignal(exitCodeOfRun(record));
 }
@@ -98,6 +98,8 @@ void addRunFlags(CLI::App& app, Options& options) {
   app.add_option("--profile", options.profile,
                  "a profile of the simulated device (default: made from the operator database)");
   app.add_flag("--isolate", options.isolate, "a process of its own for every case");
+  app.add_flag("--resume", options.resume,
+               "go on with the run in --run-file: what has ended is kept, the rest is run");
   app.add_option("-k", options.keyword, "only cases whose text contains this");
 }
 
@@ -113,8 +115,10 @@ void addRunCommand(CLI::App& app, CommandLine& line) {
   addRunFlags(*command, options);
   addTargetFlags(*command, options);
   addDatabaseFlag(*command, options);
-  command->add_option("--run-file", options.runFile,
-                      "also keep the run in this file, for `neuron-check report`");
+  command->add_option(
+      "--run-file", options.runFile,
+      "also keep the run in this file, while it runs, for `neuron-check report` and "
+      "--resume");
   addOutputFlags(*command, options, "terminal, json, jsonl or md (default: terminal)");
   command->callback([&line]() {
     line.action = [&line]() { return runCommand(line.options, [&line]() { return run(line); }); };

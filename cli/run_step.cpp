@@ -3,18 +3,25 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "cli/io.h"
 #include "conformance/runner/runner.h"
+#include "core/content_hash.h"
 #include "opdb/trace_plan.h"
+#include "runstore/run_writer.h"
 #include "worker/torch_worker.h"
 
 namespace neuroncheck::cli {
@@ -52,25 +59,39 @@ Result<std::string> profileOf(const Options& options, const opdb::Database& data
   return profile.dump();
 }
 
-constexpr std::string_view kPython = "python:";
-
-/// What the device's worker says of itself when it starts; several may start side by side.
-struct Hello {
-  std::mutex mutex;
-  Json handshake;
-};
-
-Result<Ask> makeWorker(const std::vector<std::string>& command, Hello* hello) {
-  NEURONCHECK_TRY(worker::TorchWorker worker, worker::TorchWorker::start(command));
-  if (hello != nullptr) {
-    const std::scoped_lock lock(hello->mutex);
-    hello->handshake = worker.handshake();
-  }
+Ask askOf(worker::TorchWorker worker) {
   auto shared = std::make_shared<worker::TorchWorker>(std::move(worker));
-  return Ask([shared](const Json& request, std::chrono::milliseconds timeout) {
+  return [shared](const Json& request, std::chrono::milliseconds timeout) {
     return shared->ask(request, timeout);
-  });
+  };
 }
+
+/// Starts workers; the first one is there already, because its handshake names the versions.
+class Workers {
+ public:
+  static Result<std::shared_ptr<Workers>> start() {
+    auto out = std::make_shared<Workers>();
+    NEURONCHECK_TRY(out->program_, worker::findTorchProgram());
+    NEURONCHECK_TRY(out->first_, worker::TorchWorker::start(out->program_));
+    out->torch_ = out->first_->handshake().value("torch", "unknown");
+    return out;
+  }
+  Result<Ask> make() {
+    std::unique_lock lock(mutex_);
+    if (first_) {
+      return askOf(*std::exchange(first_, std::nullopt));
+    }
+    lock.unlock();
+    NEURONCHECK_TRY(worker::TorchWorker worker, worker::TorchWorker::start(program_));
+    return askOf(std::move(worker));
+  }
+  [[nodiscard]] const std::string& torch() const { return torch_; }
+
+ private:
+  std::mutex mutex_;
+  std::string program_, torch_;
+  std::optional<worker::TorchWorker> first_;
+};
 
 /// One line of progress: how many of all, how fast, how long yet, and what was found.
 class RunProgress {
@@ -98,42 +119,7 @@ class RunProgress {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// The command lines of the workers.
-struct Workers {
-  std::vector<std::string> device;
-  std::vector<std::string> reference;
-};
-
-Result<Workers> workersFor(const Options& options) {
-  NEURONCHECK_TRY(const std::string program, worker::findTorchProgram());
-  Workers workers{.device = {program, "worker"}, .reference = {program, "worker"}};
-  if (const std::string words = options.device.value_or(""); words.starts_with(kPython)) {
-    NEURONCHECK_TRY(workers.device,
-                    worker::pythonWorkerCommand(options.python, words.substr(kPython.size())));
-  }
-  return workers;
-}
-
-/// Versions that the device's worker found; what it did not find stays unknown.
-void takeHandshake(RunRecord& record, const Json& handshake) {
-  const auto take = [&](std::string& to, const char* key) {
-    const std::string text = handshake.value(key, std::string());
-    to = text.empty() ? to : text;
-  };
-  take(record.environment.torch, "torch");
-  take(record.environment.compiler, "compiler");
-  take(record.environment.runtime, "runtime");
-  take(record.environment.driver, "driver");
-  take(record.environment.chip, "chip");
-  if (handshake.contains("backend")) {
-    record.environment.backend = fmt::format("{} ({} {})", handshake.value("backend", "unknown"),
-                                             handshake.value("module", "unknown"),
-                                             handshake.value("module_version", "unknown"));
-  }
-  record.simulated = record.simulated || handshake.value("simulated", false);
-}
-
-conformance::RunSettings settingsOf(const Options& options, const Workers& workers, Hello& hello,
+conformance::RunSettings settingsOf(const Options& options, std::shared_ptr<Workers> workers,
                                     const opdb::Database& database, std::string profile) {
   conformance::RunSettings settings;
   settings.device.words = options.device.value_or("cpu");
@@ -145,15 +131,86 @@ conformance::RunSettings settingsOf(const Options& options, const Workers& worke
   settings.lanes = options.jobs;
   settings.batch = options.isolate ? 1 : settings.batch;
   settings.seed = options.seed;
-  settings.makeWorker = [workers, &hello](bool device) {
-    return makeWorker(device ? workers.device : workers.reference, device ? &hello : nullptr);
-  };
+  settings.makeWorker = [workers = std::move(workers)](bool) { return workers->make(); };
   settings.findSchema = [&database](const OpName& op) -> const FunctionSchema* {
     const OpInfo* info = database.find(op);
     return info == nullptr ? nullptr : &info->schema;
   };
   settings.stopped = [] { return signalReceived() != 0; };
   return settings;
+}
+
+/// What a run file has not ended yet.
+struct Left {
+  conformance::Plan plan;
+  std::vector<std::size_t> places;  ///< in the whole plan
+};
+
+Left leftOf(const conformance::Plan& plan, const std::vector<Outcome>& outcomes) {
+  Left out;
+  for (std::size_t i = 0; i < plan.cases.size(); ++i) {
+    if (isUnfinished(outcomes[i])) {
+      out.plan.cases.push_back(plan.cases[i]);
+      out.places.push_back(i);
+    }
+  }
+  return out;
+}
+
+Result<std::optional<runstore::RunWriter>> openRunFile(RunRecord& record, const Options& options) {
+  if (options.runFile.empty()) {
+    return std::nullopt;
+  }
+  std::error_code ignored;
+  if (!options.resume || !std::filesystem::exists(options.runFile, ignored)) {
+    return runstore::RunWriter::begin(record, options.runFile);
+  }
+  NEURONCHECK_TRY(runstore::RunWriter writer, runstore::RunWriter::resume(record, options.runFile));
+  record.started = writer.stored().started;
+  for (std::size_t i = 0; i < record.outcomes.size(); ++i) {
+    if (!isUnfinished(writer.stored().outcomes[i])) {
+      record.outcomes[i] = writer.stored().outcomes[i];
+    }
+  }
+  return writer;
+}
+
+/// Runs what is left and puts it into the record and the run file as it ends.
+Result<void> runLeft(RunRecord& record, const Left& left, conformance::RunSettings settings,
+                     runstore::RunWriter* writer, bool quiet) {
+  if (left.plan.cases.empty()) {
+    return {};
+  }
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < left.places.size(); ++i) {
+    places[left.plan.cases[i].id] = left.places[i];
+  }
+  RunProgress progress(left.plan.cases.size(), quiet);
+  settings.finished = [&](const Outcome& outcome) {
+    progress(outcome);
+    if (writer != nullptr) {
+      writer->finished(places.at(outcome.id), outcome);
+    }
+  };
+  std::atomic<bool> notKept = false;
+  if (writer != nullptr) {
+    settings.started = [&](const std::vector<std::size_t>& cases) {
+      std::vector<std::size_t> whole;
+      for (const std::size_t each : cases) {
+        whole.push_back(left.places[each]);
+      }
+      writer->started(whole);
+      notKept = writer->error().has_value();
+    };
+    settings.stopped = [&notKept, stopped = settings.stopped] { return notKept || stopped(); };
+  }
+  auto outcomes = conformance::runPlan(left.plan, settings);
+  progress.finish();
+  NEURONCHECK_TRY(std::vector<Outcome> found, std::move(outcomes));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    record.outcomes[left.places[i]] = std::move(found[i]);
+  }
+  return {};
 }
 
 }  // namespace
@@ -165,10 +222,7 @@ Result<void> checkRunFlags(const Options& options) {
   if (options.run && (!options.device || *options.device == "none")) {
     return fail(ErrorCode::Usage,
                 "--run needs --device: cpu (a check of the tool itself), sim (the simulated "
-                "device), plugin:LIBRARY, python:MODULE or a device type of libtorch");
-  }
-  if (options.device == kPython) {
-    return fail(ErrorCode::Usage, "--device python: needs the name of a module");
+                "device), plugin:LIBRARY or a device type of libtorch");
   }
   if (options.device && options.device->starts_with("sim:")) {
     constexpr std::array<std::string_view, 3> kProfiles{"faithful", "ideal", "strict"};
@@ -177,39 +231,48 @@ Result<void> checkRunFlags(const Options& options) {
                                                 fmt::join(kProfiles, ", ")));
     }
   }
+  if (options.resume && (!options.run || options.runFile.empty())) {
+    return fail(ErrorCode::Usage,
+                "--resume goes on with a run file: give --run and --run-file too");
+  }
   if (options.jobs < 1 || options.jobs > 256 || options.caseSeconds < 1) {
     return fail(ErrorCode::Usage, "-j and --timeout are positive numbers");
   }
   return {};
 }
 
-Result<void> runCases(RunRecord& record, conformance::Plan plan, const Options& options,
-                      const opdb::Database& database) {
+Result<std::optional<Error>> runCases(RunRecord& record, conformance::Plan plan,
+                                      const Options& options, const opdb::Database& database) {
   if (!options.keyword.empty()) {
     std::erase_if(plan.cases, [&](const conformance::PlannedCase& planned) {
       return planned.text.find(options.keyword) == std::string::npos;
     });
   }
   record.device = options.device.value_or("none");
+  record.simulated = record.device.starts_with("sim");
+  record.seed = options.seed;
   record.notRun = plan.notChecked;
   if (plan.cases.empty()) {
     return fail(ErrorCode::Nothing, "no case is left to run: nothing was checked on the device");
   }
-  NEURONCHECK_TRY(const Workers workers, workersFor(options));
+  record.finished.clear();
+  record.outcomes.clear();
+  std::ranges::transform(plan.cases, std::back_inserter(record.outcomes), conformance::outcomeOf);
   NEURONCHECK_TRY(std::string profile, profileOf(options, database, record.target));
-  record.simulated = record.device.starts_with("sim");
-  Hello hello;
-  RunProgress progress(plan.cases.size(), options.quiet);
-  conformance::RunSettings settings =
-      settingsOf(options, workers, hello, database, std::move(profile));
-  settings.finished = [&progress](const Outcome& outcome) { progress(outcome); };
-  auto outcomes = conformance::runPlan(plan, settings);
-  progress.finish();
-  NEURONCHECK_TRY(record.outcomes, std::move(outcomes));
-  if (record.device.starts_with(kPython)) {
-    takeHandshake(record, hello.handshake);
+  record.profile = record.simulated ? fmt::format("{:016x}", contentHash(profile)) : std::string();
+  NEURONCHECK_TRY(const auto workers, Workers::start());
+  record.environment.torch = workers->torch();
+  NEURONCHECK_TRY(auto writer, openRunFile(record, options));
+  NEURONCHECK_TRY_VOID(runLeft(record, leftOf(plan, record.outcomes),
+                               settingsOf(options, workers, database, std::move(profile)),
+                               writer ? &*writer : nullptr, options.quiet));
+  record.finished = utcNow();
+  if (writer) {
+    if (auto kept = writer->finish(record); !kept) {
+      return std::move(kept).error();
+    }
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace neuroncheck::cli

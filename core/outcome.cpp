@@ -45,7 +45,8 @@ Outcome begun(Outcome planned) {
 }
 
 bool isUnfinished(const Outcome& outcome) {
-  return outcome.state == CaseState::NotRun ||
+  // A case that came to the word not-run (a library is absent) was looked at in some process.
+  return (outcome.state == CaseState::NotRun && outcome.runs == 0) ||
          (outcome.state == CaseState::Crash && outcome.stage == kBegunStage);
 }
 

@@ -11,7 +11,8 @@
 namespace neuroncheck::runstore {
 namespace {
 
-/// SQLite reads a NaN back as NULL and a negative zero as zero: those two keep their bits in a blob.
+/// SQLite reads a NaN back as NULL and a negative zero as zero: those two keep their bits in a
+/// blob.
 void bindDouble(SQLite::Statement& statement, int at, double value) {
   if (std::isnan(value) || (value == 0 && std::signbit(value))) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
@@ -122,11 +123,10 @@ class OutcomeReader {
                             "case_position, number");
     while (query.executeStep()) {
       at(query.getColumn(0))
-          .attempts.push_back(
-              {.fill = query.getColumn(1).getString(),
-               .seed = static_cast<std::uint64_t>(query.getColumn(2).getInt64()),
-               .state = stateOf(query.getColumn(3)),
-               .outputs = {}});
+          .attempts.push_back({.fill = query.getColumn(1).getString(),
+                               .seed = static_cast<std::uint64_t>(query.getColumn(2).getInt64()),
+                               .state = stateOf(query.getColumn(3)),
+                               .outputs = {}});
     }
   }
 
@@ -139,9 +139,8 @@ class OutcomeReader {
         "attempt, "
         "number");
     while (query.executeStep()) {
-      OutputOutcome& output = at(query.getColumn(0))
-                                  .attempts.at(query.getColumn(1).getUInt())
-                                  .outputs.emplace_back();
+      OutputOutcome& output =
+          at(query.getColumn(0)).attempts.at(query.getColumn(1).getUInt()).outputs.emplace_back();
       output.what = text(query.getColumn(2));
       output.state = stateOf(query.getColumn(3));
       output.cause = text(query.getColumn(4));

@@ -105,6 +105,7 @@ Result<void> save(const RunRecord& record, const std::string& path) {
       const auto target = std::filesystem::weakly_canonical(path).string();
       std::filesystem::remove(target + "-wal");
       std::filesystem::remove(target + "-shm");
+      std::filesystem::remove(target + "-journal");
       return {};
     } catch (const std::exception& error) {
       return fail(ErrorCode::Output,
@@ -116,7 +117,10 @@ Result<void> save(const RunRecord& record, const std::string& path) {
 Result<RunRecord> load(const std::string& path) {
   NEURONCHECK_TRY_VOID(checkMagic(path));
   try {
-    const SQLite::Database database(path, SQLite::OPEN_READONLY);
+    // A run that died while it turned its three files into one left a page to put back.
+    std::error_code ignored;
+    const bool cut = std::filesystem::exists(path + "-journal", ignored);
+    const SQLite::Database database(path, cut ? SQLite::OPEN_READWRITE : SQLite::OPEN_READONLY);
     NEURONCHECK_TRY_VOID(harden(database, path));
     NEURONCHECK_TRY(const int version, checkVersion(database, path));
     auto record = readRun(database, version);

@@ -27,9 +27,9 @@ Result<RunLock> RunLock::take(const std::string& path) {
   // file. A file that was replaced between open and lock is another run's.
   if (flock(lock.file_, LOCK_EX | LOCK_NB) != 0 || fstat(lock.file_, &held) != 0 ||
       stat(path.c_str(), &there) != 0 || held.st_ino != there.st_ino) {
-    return fail(ErrorCode::Output,
-                fmt::format("{}: another run is writing this run file; give each run its own",
-                            path));
+    return fail(
+        ErrorCode::Output,
+        fmt::format("{}: another run is writing this run file; give each run its own", path));
   }
   return lock;
 }

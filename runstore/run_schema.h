@@ -57,7 +57,8 @@ class OutcomeTables {
 void writeRun(SQLite::Database& database, const RunRecord& record);
 /// What is only known when a run has ended: replaces what writeRun wrote of it.
 void writeEnd(SQLite::Database& database, const RunRecord& record);
-/// Reads a file of any version up to ours back. Throws SQLite::Exception; damaged content is an Error.
+/// Reads a file of any version up to ours back. Throws SQLite::Exception; damaged content is an
+/// Error.
 [[nodiscard]] Result<RunRecord> readRun(const SQLite::Database& database, int version);
 
 [[nodiscard]] std::string_view name(ErrorCode code);

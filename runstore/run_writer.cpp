@@ -76,14 +76,20 @@ std::optional<std::string> resumeDifference(const RunRecord& stored, const RunRe
         Fact{"profile", orNone(stored.profile), orNone(planned.profile)},
         Fact{"seed", std::to_string(stored.seed), std::to_string(planned.seed)},
         Fact{"target", targetWords(stored.target), targetWords(planned.target)},
-        Fact{"shard", orNone(stored.shard), orNone(planned.shard)}}) {
+        Fact{"shard", orNone(stored.shard), orNone(planned.shard)},
+        Fact{"torch", stored.environment.torch, planned.environment.torch},
+        Fact{"backend", stored.environment.backend, planned.environment.backend},
+        Fact{"compiler", stored.environment.compiler, planned.environment.compiler},
+        Fact{"runtime", stored.environment.runtime, planned.environment.runtime},
+        Fact{"driver", stored.environment.driver, planned.environment.driver}}) {
     if (fact.before != fact.now) {
       return fmt::format("its {} is {} in the file, {} now", fact.what, fact.before, fact.now);
     }
   }
-  if (!std::ranges::equal(stored.inputs, planned.inputs, {},
-                          [](const InputResult& input) { return input.inventory.sha256; },
-                          [](const InputResult& input) { return input.inventory.sha256; })) {
+  if (!std::ranges::equal(
+          stored.inputs, planned.inputs, {},
+          [](const InputResult& input) { return input.inventory.sha256; },
+          [](const InputResult& input) { return input.inventory.sha256; })) {
     return "its models are others than those given now";
   }
   if (!std::ranges::equal(stored.outcomes, planned.outcomes, {}, &Outcome::id, &Outcome::id)) {
@@ -134,6 +140,10 @@ class RunWriter::State {
     }
   }
 
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { close(); }
+
   std::string path_;
   RunLock lock_;  // outlives the connection: closing any descriptor of a file ends SQLite's locks
   RunRecord stored_;
@@ -177,8 +187,8 @@ Result<RunWriter> RunWriter::begin(const RunRecord& planned, const std::string& 
   NEURONCHECK_TRY_VOID(save(planned, path));
   NEURONCHECK_TRY(RunLock lock, RunLock::take(path));
   std::unique_ptr<State> state;
-  NEURONCHECK_TRY_VOID(asOutput(
-      path, [&] { state = std::make_unique<State>(path, std::move(lock), RunRecord()); }));
+  NEURONCHECK_TRY_VOID(
+      asOutput(path, [&] { state = std::make_unique<State>(path, std::move(lock), RunRecord()); }));
   return RunWriter(std::move(state));
 }
 
@@ -190,16 +200,16 @@ Result<RunWriter> RunWriter::resume(const RunRecord& planned, const std::string&
   // Looked at before it is locked: a file that is no run file is said to be that.
   NEURONCHECK_TRY_VOID(load(path).map([](const RunRecord&) {}));
   NEURONCHECK_TRY(RunLock lock, RunLock::take(path));
-  // What stands in a file that nobody else writes: between the two looks another run may have ended.
+  // What stands in a file that nobody else writes: between the two looks another run may have
+  // ended.
   NEURONCHECK_TRY(RunRecord stored, load(path));
   if (const auto difference = resumeDifference(stored, planned)) {
-    return fail(ErrorCode::Usage, fmt::format("--resume: {} holds another run: {}", path,
-                                              *difference));
+    return fail(ErrorCode::Usage,
+                fmt::format("--resume: {} holds another run: {}", path, *difference));
   }
   std::unique_ptr<State> state;
-  NEURONCHECK_TRY_VOID(asOutput(path, [&] {
-    state = std::make_unique<State>(path, std::move(lock), std::move(stored));
-  }));
+  NEURONCHECK_TRY_VOID(asOutput(
+      path, [&] { state = std::make_unique<State>(path, std::move(lock), std::move(stored)); }));
   return RunWriter(std::move(state));
 }
 

@@ -12,7 +12,8 @@
 namespace neuroncheck::runstore {
 
 /// Why a run file cannot go on with `planned`: the first of tool, device, profile, seed, target,
-/// shard, inputs and cases that differs, with both sides; nullopt when it can.
+/// shard, versions of the environment, inputs and cases that differs, with both sides; nullopt when
+/// it can.
 [[nodiscard]] std::optional<std::string> resumeDifference(const RunRecord& stored,
                                                           const RunRecord& planned);
 

@@ -73,6 +73,16 @@ class Planner {
 
 }  // namespace
 
+Outcome outcomeOf(const PlannedCase& planned) {
+  Outcome out;
+  out.id = planned.id;
+  out.text = planned.text;
+  out.op = planned.spec.steps.back().op.str();
+  out.uses = planned.uses;
+  out.models = planned.models;
+  return out;
+}
+
 Plan planOf(const RunRecord& record) {
   Planner planner;
   for (const InputResult& input : record.inputs) {

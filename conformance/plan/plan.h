@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/case_spec.h"
+#include "core/outcome.h"
 #include "core/result.h"
 #include "core/run_record.h"
 
@@ -26,6 +27,9 @@ struct Plan {
   std::vector<PlannedCase> cases;  ///< distinct, in the order they were met
   std::vector<NotChecked> notChecked;
 };
+
+/// A case as it stands before it ran: not-run.
+[[nodiscard]] Outcome outcomeOf(const PlannedCase& planned);
 
 /// The distinct cases of all models of a run: one for every kind of use that reaches the device.
 /// Uses without a case (symbolic sizes, unknown shapes) are listed in notChecked by operator.

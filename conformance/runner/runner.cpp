@@ -243,6 +243,10 @@ class Run {
   }
 
   Result<void> runCases(Lane& lane, const std::vector<std::size_t>& cases) {
+    if (settings_.started) {
+      const std::scoped_lock lock(finishedMutex_);
+      settings_.started(cases);
+    }
     std::vector<Unit> units;
     for (const std::size_t index : cases) {
       std::ranges::move(unitsOf(index), std::back_inserter(units));

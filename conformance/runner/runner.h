@@ -21,6 +21,9 @@ struct RunSettings {
   std::function<Result<Ask>(bool device)> makeWorker;
   /// Catalogue schema of an operator; null for one it lacks. Guarded by the runner.
   Lane::FindSchema findSchema;
+  /// Told the cases of a batch, by their place in the plan, before it starts; never while another
+  /// call of it or of `finished` runs.
+  std::function<void(const std::vector<std::size_t>& cases)> started;
   /// Told about every case when it is done, one call at a time.
   std::function<void(const Outcome& outcome)> finished;
   std::function<bool()> stopped;  ///< true: no further case is begun

@@ -50,10 +50,9 @@ class RunWriterTest : public ::testing::Test {
     ASSERT_EQ(waitpid(child, &status, 0), child);
   }
 
-  std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() /
-      (std::string("neuron-check-writer-") +
-       ::testing::UnitTest::GetInstance()->current_test_info()->name());
+  std::filesystem::path folder_ = std::filesystem::temp_directory_path() /
+                                  (std::string("neuron-check-writer-") +
+                                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
   std::string path_ = (folder_ / "run.ncr").string();
   RunRecord whole_ = runOf({outcomeOf(1), outcomeOf(2, CaseState::Pass), outcomeOf(3),
                             outcomeOf(4, CaseState::PassWeak)});
@@ -153,8 +152,8 @@ TEST_F(RunWriterTest, ASecondRunOnTheSameFileIsRefused) {
   auto first = RunWriter::begin(plannedOf(whole_), path_);
   ASSERT_TRUE(first);
   first->finished(0, whole_.outcomes[0]);
-  for (const auto& other : {RunWriter::resume(plannedOf(whole_), path_).map([](const auto&) {}),
-                            save(whole_, path_)}) {
+  for (const auto& other :
+       {RunWriter::resume(plannedOf(whole_), path_).map([](const auto&) {}), save(whole_, path_)}) {
     ASSERT_FALSE(other);
     EXPECT_EQ(other.error().code, ErrorCode::Output);
     EXPECT_THAT(other.error().text(), HasSubstr("another run is writing"));
