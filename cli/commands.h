@@ -31,6 +31,7 @@ void addDbCommand(CLI::App& app, CommandLine& line);
 void addDiffCommand(CLI::App& app, CommandLine& line);
 void addReportCommand(CLI::App& app, CommandLine& line);
 void addDoctorCommand(CLI::App& app, CommandLine& line);
+void addMergeCommand(CLI::App& app, CommandLine& line);
 void addRunCommand(CLI::App& app, CommandLine& line);
 
 /// Flags in the same words everywhere.

@@ -53,6 +53,7 @@ int run(int argc, char** argv) {
   addDbCommand(app, line);
   addDiffCommand(app, line);
   addReportCommand(app, line);
+  addMergeCommand(app, line);
   addRunCommand(app, line);
   addDoctorCommand(app, line);
   try {

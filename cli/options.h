@@ -55,6 +55,7 @@ struct Options {
   bool isolate = false;               ///< a process for every case
   std::vector<std::string> cases;     ///< --case texts
   std::string keyword;                ///< cases whose text contains this
+  std::string shard;                  ///< "2/8": the part of the plan to run
   bool resume = false;                ///< go on with the run in runFile
   std::vector<std::string> inputs;
 };

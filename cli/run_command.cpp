@@ -98,6 +98,9 @@ void addRunFlags(CLI::App& app, Options& options) {
   app.add_option("--profile", options.profile,
                  "a profile of the simulated device (default: made from the operator database)");
   app.add_flag("--isolate", options.isolate, "a process of its own for every case");
+  app.add_option("--shard", options.shard,
+                 "i/n: only the i-th of n parts of the cases, by their identity (default: that of "
+                 "the array job of Slurm, AWS Batch, Kubernetes or Bazel this runs in)");
   app.add_flag("--resume", options.resume,
                "go on with the run in --run-file: what has ended is kept, the rest is run");
   app.add_option("-k", options.keyword, "only cases whose text contains this");

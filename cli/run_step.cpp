@@ -18,9 +18,11 @@
 #include <fmt/ranges.h>
 
 #include "cli/io.h"
+#include "cli/shard.h"
 #include "conformance/runner/runner.h"
 #include "core/content_hash.h"
 #include "opdb/trace_plan.h"
+#include "runstore/run_file.h"
 #include "runstore/run_writer.h"
 #include "worker/torch_worker.h"
 
@@ -140,6 +142,27 @@ conformance::RunSettings settingsOf(const Options& options, std::shared_ptr<Work
   return settings;
 }
 
+/// Keeps the cases of the shard that was asked for, and says so.
+Result<void> takeShard(RunRecord& record, conformance::Plan& plan, const Options& options) {
+  NEURONCHECK_TRY(const std::optional<Shard> shard, shardOf(options.shard, environmentVariable));
+  if (const auto status = environmentVariable("TEST_SHARD_STATUS_FILE")) {
+    std::ofstream(*status, std::ios::app).flush();  // tells Bazel that shards are understood
+  }
+  if (!shard) {
+    return {};
+  }
+  record.shard = shard->text();
+  const std::size_t all = plan.cases.size();
+  std::erase_if(plan.cases, [&](const conformance::PlannedCase& planned) {
+    return !shard->holds(planned.spec.identity());
+  });
+  if (!options.quiet) {
+    printWarning(fmt::format("shard {} ({}): {} of {} cases", record.shard, shard->from,
+                             plan.cases.size(), all));
+  }
+  return {};
+}
+
 /// What a run file has not ended yet.
 struct Left {
   conformance::Plan plan;
@@ -252,16 +275,26 @@ Result<std::optional<Error>> runCases(RunRecord& record, conformance::Plan plan,
   record.simulated = record.device.starts_with("sim");
   record.seed = options.seed;
   record.notRun = plan.notChecked;
-  if (plan.cases.empty()) {
-    return fail(ErrorCode::Nothing, "no case is left to run: nothing was checked on the device");
-  }
   record.finished.clear();
   record.outcomes.clear();
-  std::ranges::transform(plan.cases, std::back_inserter(record.outcomes), conformance::outcomeOf);
   NEURONCHECK_TRY(std::string profile, profileOf(options, database, record.target));
   record.profile = record.simulated ? fmt::format("{:016x}", contentHash(profile)) : std::string();
+  const auto nothing =
+      fail(ErrorCode::Nothing, "no case is left to run: nothing was checked on the device");
+  if (plan.cases.empty()) {
+    return nothing;
+  }
+  NEURONCHECK_TRY_VOID(takeShard(record, plan, options));
   NEURONCHECK_TRY(const auto workers, Workers::start());
   record.environment.torch = workers->torch();
+  if (plan.cases.empty()) {
+    record.finished = utcNow();
+    if (!options.runFile.empty()) {
+      NEURONCHECK_TRY_VOID(runstore::save(record, options.runFile));  // for merge to find
+    }
+    return nothing;
+  }
+  std::ranges::transform(plan.cases, std::back_inserter(record.outcomes), conformance::outcomeOf);
   NEURONCHECK_TRY(auto writer, openRunFile(record, options));
   NEURONCHECK_TRY_VOID(runLeft(record, leftOf(plan, record.outcomes),
                                settingsOf(options, workers, database, std::move(profile)),
