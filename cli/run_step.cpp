@@ -18,18 +18,16 @@
 #include <fmt/ranges.h>
 
 #include "cli/io.h"
+#include "cli/run_workers.h"
 #include "cli/shard.h"
 #include "conformance/runner/runner.h"
 #include "core/content_hash.h"
 #include "opdb/trace_plan.h"
 #include "runstore/run_file.h"
 #include "runstore/run_writer.h"
-#include "worker/torch_worker.h"
 
 namespace neuroncheck::cli {
 namespace {
-
-using conformance::Ask;
 
 /// The word after "sim:"; "faithful" without one.
 std::string profileWord(const Options& options) {
@@ -61,40 +59,6 @@ Result<std::string> profileOf(const Options& options, const opdb::Database& data
   return profile.dump();
 }
 
-Ask askOf(worker::TorchWorker worker) {
-  auto shared = std::make_shared<worker::TorchWorker>(std::move(worker));
-  return [shared](const Json& request, std::chrono::milliseconds timeout) {
-    return shared->ask(request, timeout);
-  };
-}
-
-/// Starts workers; the first one is there already, because its handshake names the versions.
-class Workers {
- public:
-  static Result<std::shared_ptr<Workers>> start() {
-    auto out = std::make_shared<Workers>();
-    NEURONCHECK_TRY(out->program_, worker::findTorchProgram());
-    NEURONCHECK_TRY(out->first_, worker::TorchWorker::start(out->program_));
-    out->torch_ = out->first_->handshake().value("torch", "unknown");
-    return out;
-  }
-  Result<Ask> make() {
-    std::unique_lock lock(mutex_);
-    if (first_) {
-      return askOf(*std::exchange(first_, std::nullopt));
-    }
-    lock.unlock();
-    NEURONCHECK_TRY(worker::TorchWorker worker, worker::TorchWorker::start(program_));
-    return askOf(std::move(worker));
-  }
-  [[nodiscard]] const std::string& torch() const { return torch_; }
-
- private:
-  std::mutex mutex_;
-  std::string program_, torch_;
-  std::optional<worker::TorchWorker> first_;
-};
-
 /// One line of progress: how many of all, how fast, how long yet, and what was found.
 class RunProgress {
  public:
@@ -121,7 +85,7 @@ class RunProgress {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-conformance::RunSettings settingsOf(const Options& options, std::shared_ptr<Workers> workers,
+conformance::RunSettings settingsOf(const Options& options, std::shared_ptr<RunWorkers> workers,
                                     const opdb::Database& database, std::string profile) {
   conformance::RunSettings settings;
   settings.device.words = options.device.value_or("cpu");
@@ -133,7 +97,9 @@ conformance::RunSettings settingsOf(const Options& options, std::shared_ptr<Work
   settings.lanes = options.jobs;
   settings.batch = options.isolate ? 1 : settings.batch;
   settings.seed = options.seed;
-  settings.makeWorker = [workers = std::move(workers)](bool) { return workers->make(); };
+  settings.makeWorker = [workers = std::move(workers)](bool device) {
+    return workers->make(device);
+  };
   settings.findSchema = [&database](const OpName& op) -> const FunctionSchema* {
     const OpInfo* info = database.find(op);
     return info == nullptr ? nullptr : &info->schema;
@@ -245,7 +211,10 @@ Result<void> checkRunFlags(const Options& options) {
   if (options.run && (!options.device || *options.device == "none")) {
     return fail(ErrorCode::Usage,
                 "--run needs --device: cpu (a check of the tool itself), sim (the simulated "
-                "device), plugin:LIBRARY or a device type of libtorch");
+                "device), plugin:LIBRARY, python:MODULE or a device type of libtorch");
+  }
+  if (options.device == "python:") {
+    return fail(ErrorCode::Usage, "--device python: needs the name of a module");
   }
   if (options.device && options.device->starts_with("sim:")) {
     constexpr std::array<std::string_view, 3> kProfiles{"faithful", "ideal", "strict"};
@@ -285,8 +254,8 @@ Result<std::optional<Error>> runCases(RunRecord& record, conformance::Plan plan,
     return nothing;
   }
   NEURONCHECK_TRY_VOID(takeShard(record, plan, options));
-  NEURONCHECK_TRY(const auto workers, Workers::start());
-  record.environment.torch = workers->torch();
+  NEURONCHECK_TRY(const auto workers, RunWorkers::start(options));
+  workers->describe(record);
   if (plan.cases.empty()) {
     record.finished = utcNow();
     if (!options.runFile.empty()) {
