@@ -16,6 +16,7 @@
 #include "opdb/assess.h"
 #include "opdb/database_locate.h"
 #include "opdb/rules.h"
+#include "worker/torch_worker.h"
 
 namespace neuroncheck::cli {
 namespace {
@@ -38,8 +39,6 @@ constexpr std::array kAbsentParts{
     AbsentPart{"training", "no --training: backward and optimiser operators are not derived"},
     AbsentPart{"neuron-check-cxx", "no scan of C++ and CUDA extension sources"},
     AbsentPart{"neuron-check-viewer", "no desktop viewer"},
-    AbsentPart{"device runs",
-               "no operator is run on a device: 'runs' and 'numbers agree' are always not checked"},
 };
 
 Check databaseCheck(const opdb::Database& database) {
@@ -103,6 +102,27 @@ Check torchCheck() {
                                "a file from others"};
 }
 
+/// Which devices cases can be run on from here; none is touched.
+Check devicesCheck() {
+  const auto program = worker::findTorchProgram();
+  if (!program) {
+    return {.what = "device runs",
+            .state = "absent",
+            .detail = "no case can be run: what runs on the device and whether its numbers agree "
+                      "stays not checked",
+            .remedy = program.error().text()};
+  }
+  std::error_code ignored;
+  const bool simulator = std::filesystem::exists(
+      std::filesystem::path(*program).parent_path() / "libneuron_sim.so", ignored);
+  return {.what = "device runs",
+          .state = simulator ? "ok" : "warning",
+          .detail = fmt::format("--run --device cpu, {}plugin:LIBRARY, python:MODULE; none was "
+                                "looked for",
+                                simulator ? "sim, " : ""),
+          .remedy = simulator ? "" : "the simulated device, libneuron_sim.so, is not there"};
+}
+
 std::vector<Check> inspect(const Options& options, bool& usable) {
   std::vector<Check> checks{
       {.what = "program", .state = "ok", .detail = std::string(toolName()), .remedy = ""}};
@@ -127,6 +147,7 @@ std::vector<Check> inspect(const Options& options, bool& usable) {
                       .remedy = "build or install the project, or pass --db FILE"});
   }
   checks.push_back(torchCheck());
+  checks.push_back(devicesCheck());
   for (const AbsentPart& part : kAbsentParts) {
     checks.push_back({.what = part.what,
                       .state = "absent",
