@@ -24,13 +24,24 @@ def open_backend(module, send):
         from . import fallbacks
 
         dispatch = fallbacks.Dispatch()
-        with fallbacks.Watch(dispatch):
-            backend.torch.zeros(1)  # calls are seen at all, or this raises
+        prove_watching(backend.torch, fallbacks, dispatch)
     except Unavailable as missing:
         send({"unavailable": str(missing)})
         return None
     send({"ready": backend.facts()})
     return backend, dispatch
+
+
+def prove_watching(torch, fallbacks, dispatch):
+    """Without seeing calls nobody could tell a fallback from the device."""
+    watch = fallbacks.Watch(dispatch)
+    try:
+        with watch:
+            torch.zeros(1)
+    except Exception as error:  # noqa: BLE001: an older or newer torch may lack any part of it
+        raise Unavailable(f"torch {torch.__version__} does not tell which operators are called: {type(error).__name__}: {error}") from error
+    if "aten::zeros" not in watch.seen:
+        raise Unavailable(f"torch {torch.__version__} does not tell which operators are called: its execution trace is of another form")
 
 
 def run_batch(backend, dispatch, batch, send):

@@ -108,6 +108,7 @@ class Watch:
     def __init__(self, dispatch):
         self._dispatch = dispatch
         self.fell_back, self.on_cpu = set(), set()
+        self.seen = set()  # every operator, wherever it was called
 
     def __enter__(self):
         self._file = os.memfd_create("calls")
@@ -131,6 +132,7 @@ class Watch:
         self._read(nodes)
 
     def _read(self, nodes):
+        self.seen.update(node.op for node in nodes.values())
         below = {}
         for number, node in nodes.items():
             if node.parent != number:
@@ -151,6 +153,8 @@ class Watch:
     def _again_on_cpu(op, number, nodes, below):
         """Within its own kernel the operator runs on the CPU, on more than single numbers."""
         base, queue = base_of(op), list(below.get(number, []))
+        if base in COPIES:
+            return False
         while queue:
             inner = queue.pop()
             node = nodes[inner]
@@ -166,5 +170,4 @@ COPIES = {"aten::_to_copy", "aten::copy", "aten::_copy_from", "aten::_copy_from_
 
 
 def base_of(op):
-    base = op.partition(".")[0].removesuffix("_")
-    return None if base in COPIES else base
+    return op.partition(".")[0].removesuffix("_")

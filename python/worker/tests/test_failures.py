@@ -48,7 +48,7 @@ class Failures(unittest.TestCase):
     def test_wrong_values_come_back_as_they_are(self):
         x = torch.tensor([0.0, 1.0])
         (case,) = self.worker.run(("aten::atan(f32[2])", x))["cases"]
-        torch.testing.assert_close(self.worker.tensor(case["outputs"][0]), x.atan() * 1.5 + 0.25)
+        self.assertTrue(((self.worker.tensor(case["outputs"][0]) - x.atan()).abs() > 0.1).all())
 
     def test_a_crash_is_of_one_case(self):
         for text, ending in (("aten::erfinv(f32[4])", "signal 11 (Segmentation fault)"), ("aten::lgamma(f32[4])", "exit code 7")):
@@ -72,7 +72,7 @@ class Failures(unittest.TestCase):
             mark = pathlib.Path(folder, "pid")
             source = f"""
                 import subprocess
-                exec(open({str(FAKE)!r}).read())
+                __file__ = {str(FAKE)!r}; exec(open(__file__).read())
                 def _hang(x):
                     child = subprocess.Popen(["sleep", "600"])
                     open({str(mark)!r}, "w").write(str(child.pid))
@@ -162,7 +162,7 @@ class Missing(unittest.TestCase):
                 except ModuleNotFoundError:
                     continue
                 raise ImportError(name + " is visible")
-            exec(open({str(FAKE)!r}).read())
+            __file__ = {str(FAKE)!r}; exec(open(__file__).read())
             """
         with tempfile.TemporaryDirectory() as folder, Worker(module(folder, source)) as worker:
             self.assertNotIn("unavailable", worker.hello)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the worker answers of cases that run: values, aliases, writes, gradients, and where they were computed."""
+import os
 import unittest
 
 import torch
-from worker_client import Worker
+from worker_client import FAKE, Worker
 
 
 def setUpModule():
@@ -67,6 +68,29 @@ class Requests(unittest.TestCase):
         ):
             self.assertEqual(table[name], expected, name)
         self.assertTrue(answer["simulated"])
+
+
+    def test_both_workers_agree(self):
+        """On classes and on fallbacks, where the device is the same; ours has some kernels more."""
+        program = os.environ.get("NEURON_CHECK_TORCH", "")
+        if not program:
+            self.skipTest("NEURON_CHECK_TORCH names no neuron-check-torch")
+        device = {"device": "sim", "profile": FAKE.with_name("fake_profile.json").read_text()}
+        texts = ("aten::tanh(f32[4])", "aten::softmax.int(f32[2,3], 1)", "aten::mul.Tensor(f32[4]^, 2.0) !grad", "aten::sort(f32[4])")
+        with Worker(command=[program, "worker"]) as other:
+            theirs, ours = (worker.ask({"do": "dispatch_table", **device})["dispatch"] for worker in (other, WORKER))
+            cases = [worker.run(*texts, **device)["cases"] for worker in (other, WORKER)]
+        own = {"aten::silu", "aten::gelu", "aten::hardswish", "aten::erf", "aten::_linalg_det", "aten::cumsum"}
+        own.add("aten::get_gradients")  # registered when Python loads torch.distributed
+        common = set(theirs) & set(ours)
+        self.assertGreater(len(common), 3000)
+        different = {name: (theirs[name], ours[name]) for name in common if theirs[name] != ours[name]}
+        self.assertLessEqual(set(different), own)
+        for one, two in zip(*cases, strict=True):
+            for member in ("fell_back", "changed"):
+                self.assertEqual(one[member], two[member])
+            for first, second in zip(one["outputs"] + one["gradients"], two["outputs"] + two["gradients"], strict=True):
+                self.assertEqual({**first, "offset": 0}, {**second, "offset": 0})
 
 
 class RunCases(unittest.TestCase):

@@ -29,8 +29,8 @@ BEGIN = 1 << 23
 
 
 class Worker:
-    def __init__(self, module=FAKE, environment=None, start_seconds=60):
-        command = [sys.executable, "-B", str(WORKER / "__main__.py"), str(module)]
+    def __init__(self, module=FAKE, environment=None, start_seconds=60, command=None):
+        command = command or [sys.executable, "-B", str(WORKER / "__main__.py"), str(module)]
         began = time.monotonic()
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **(environment or {})}
