@@ -341,6 +341,9 @@ std::string confirmation(const ModelView& view, const Target& target) {
 }
 
 std::vector<std::pair<std::string, std::string>> openQuestions(const RunRecord& record) {
+  if (!record.outcomes.empty()) {
+    return {};  // the cases of the run have their answers, and what was not run is listed there
+  }
   const std::string why =
       record.device == "none"
           ? "no device was used, this is a reading of the file against the operator database"
