@@ -28,7 +28,7 @@ class Config : public ::testing::Test {
 
 TEST_F(Config, FillsWhatTheCommandLineLeftOpen) {
   Options options;
-  options.chip = "trn3";
+  options.chip.emplace("trn3");
   ASSERT_TRUE(applyConfig(
       write("chip = 'trn2'\nmode = 'compile'\nfail-on = ['blocked', 'unknown']\n"), options));
   EXPECT_EQ(options.chip, "trn3");
