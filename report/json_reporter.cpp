@@ -67,8 +67,7 @@ Result<void> JsonReporter::write(const RunRecord& record, std::ostream& out) con
       visit(evidenceToJson(evidence));
     }
   });
-  // Outcomes are those of cases that ran; a static scan has none.
-  object.array("outcomes", [](const auto&) {});
+  object.array("outcomes", [&](const auto& visit) { forEachOutcome(record, visit); });
   object.array("not_checked", [&](const auto& visit) { forEachNotChecked(record, visit); });
   object.members(footerToJson(record));
   object.finish();
@@ -92,6 +91,7 @@ Result<void> JsonLinesReporter::write(const RunRecord& record, std::ostream& out
   for (const auto& [id, evidence] : evidenceOf(record)) {
     typed("evidence")(evidenceToJson(evidence));
   }
+  forEachOutcome(record, typed("outcome"));
   forEachNotChecked(record, typed("not_checked"));
   typed("footer")(footerToJson(record));
   return checked(out);

@@ -8,6 +8,7 @@
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
+#include "report/outcomes.h"
 #include "report/summary.h"
 #include "report/tally.h"
 #include "report/text.h"
@@ -109,9 +110,12 @@ void writeNotChecked(const RunRecord& record, const ModelView& view, bool all, s
   fmt::print(out, "\n**Not checked:** ");
   const auto questions = openQuestions(record);
   for (std::size_t index = 0; index < questions.size(); ++index) {
-    fmt::print(out, "{}{}", index == 0 ? "" : ", ", questions[index].first);
+    const auto& [question, why] = questions[index];
+    const bool last = index + 1 == questions.size() || questions[index + 1].second != why;
+    fmt::print(out, "{}{}{}", index == 0 ? "" : ", ", question,
+               last ? fmt::format(" ({})", markdown(why)) : "");
   }
-  fmt::print(out, " ({}).", questions.front().second);
+  fmt::print(out, "{}.", questions.empty() ? "no question of any use" : "");
   const auto& rules = view.judged->notChecked;
   if (!all && !rules.empty()) {
     fmt::print(out, " Besides, {} (`-v` lists them).", counted(rules.size(), "point", "points"));
@@ -205,7 +209,8 @@ void writeUnread(const RunRecord& record, std::ostream& out) {
 Result<void> MarkdownReporter::write(const RunRecord& record, std::ostream& out) const {
   const std::vector<ModelView> views = modelViews(record);
   const bool all = style_.verbosity > 0;
-  fmt::print(out, "## neuron-check: {}\n\n", name(worstVerdict(record)));
+  fmt::print(out, "## neuron-check: {}\n\n",
+             record.inputs.empty() ? passedText(record) : std::string(name(worstVerdict(record))));
   writeTarget(record, out);
   if (record.inputs.size() > 1) {
     writePortfolio(record, views, out);
@@ -216,6 +221,7 @@ Result<void> MarkdownReporter::write(const RunRecord& record, std::ostream& out)
     }
   }
   writeUnread(record, out);
+  writeMarkdownRun(record, all, out);
   if (!out) {
     return fail(ErrorCode::Output, "the report could not be written");
   }

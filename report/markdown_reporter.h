@@ -16,4 +16,7 @@ class MarkdownReporter : public Reporter {
   Style style_;
 };
 
+/// The section of a run on a device; nothing where none was run.
+void writeMarkdownRun(const RunRecord& record, bool all, std::ostream& out);
+
 }  // namespace neuroncheck::report

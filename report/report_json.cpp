@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/run_json.h"
+#include "report/outcomes.h"
 #include "report/summary.h"
 #include "report/tally.h"
 
@@ -35,13 +36,13 @@ Json leavesToJson(const std::vector<LeafClaim>& leaves) {
   return out;
 }
 
-Json useToJson(const OpUse& use, const UseClaim& claim) {
-  const auto notChecked = name(Answer::NotChecked);
+Json useToJson(const OpUse& use, const UseClaim& claim, const OutcomeIndex& outcomes) {
+  const RunAnswers answers = answersOf(claim, outcomes);
   return {{"use_id", claim.use},
           {"claimed", name(claim.claim)},
-          {"compiles", notChecked},
-          {"runs_on_device", notChecked},
-          {"numbers_agree", notChecked},
+          {"compiles", name(answers.compiles)},
+          {"runs_on_device", name(answers.runsOnDevice)},
+          {"numbers_agree", name(answers.numbersAgree)},
           {"confidence", name(claim.confidence)},
           {"stale", claim.stale},
           {"age_days", claim.ageDays < 0 ? Json(nullptr) : Json(claim.ageDays)},
@@ -71,7 +72,8 @@ void addOnce(std::vector<std::string>& out, const std::vector<std::string>& more
 }
 
 /// One operator of a model: the inventory's entry, with the claim of its worst use.
-Json operatorToJson(const ModelView& view, const std::vector<const UseClaim*>& claims) {
+Json operatorToJson(const ModelView& view, const std::vector<const UseClaim*>& claims,
+                    const OutcomeIndex& outcomes) {
   const OpUse& first = view.model->uses[claims.front()->use];
   const UseClaim* worstUse = claims.front();
   Confidence confidence = Confidence::High;
@@ -83,7 +85,7 @@ Json operatorToJson(const ModelView& view, const std::vector<const UseClaim*>& c
     confidence = weakest(confidence, claim->confidence);
     stale = stale || claim->stale;
     addOnce(evidence, claim->evidence);
-    uses.push_back(useToJson(view.model->uses[claim->use], *claim));
+    uses.push_back(useToJson(view.model->uses[claim->use], *claim, outcomes));
   }
   return {{"input", view.input->inventory.path},
           {"model", view.model->name},
@@ -133,6 +135,12 @@ Json modelToJson(const ModelAssessment& judged) {
 }  // namespace
 
 Json headerToJson(const RunRecord& record) {
+  Json device = {{"name", record.device}, {"simulated", record.simulated}};
+  if (record.device != "none") {
+    device["seed"] = record.seed;
+    device["profile"] = textOrNull(record.profile);
+    device["shard"] = textOrNull(record.shard);
+  }
   return {{"schema", kReportSchema},
           {"tool", record.tool},
           {"command", record.command},
@@ -140,7 +148,7 @@ Json headerToJson(const RunRecord& record) {
           {"environment", toJson(record.environment)},
           {"target", toJson(record.target)},
           {"database", textOrNull(record.database)},
-          {"device", {{"name", record.device}, {"simulated", record.simulated}}}};
+          {"device", std::move(device)}};
 }
 
 Json footerToJson(const RunRecord& record) {
@@ -208,6 +216,7 @@ Json evidenceToJson(const Evidence& evidence) {
 }
 
 void forEachOperator(const RunRecord& record, const std::function<void(Json)>& visit) {
+  const OutcomeIndex outcomes = outcomesById(record);
   for (const ModelView& view : modelViews(record)) {
     std::vector<OpName> order;
     std::map<OpName, std::vector<const UseClaim*>> claims;
@@ -222,7 +231,7 @@ void forEachOperator(const RunRecord& record, const std::function<void(Json)>& v
       }
     }
     for (const OpName& op : order) {
-      visit(operatorToJson(view, claims.at(op)));
+      visit(operatorToJson(view, claims.at(op), outcomes));
     }
   }
 }
@@ -247,6 +256,13 @@ void forEachNotChecked(const RunRecord& record, const std::function<void(Json)>&
            {"what", question},
            {"why", why},
            {"how", nullptr}});
+  }
+  for (const NotChecked& entry : record.notRun) {
+    visit({{"input", nullptr},
+           {"model", nullptr},
+           {"what", entry.what},
+           {"why", entry.why},
+           {"how", textOrNull(entry.how)}});
   }
   for (const InputResult& input : record.inputs) {
     for (const ModelAssessment& judged : input.assessment.models) {

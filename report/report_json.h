@@ -21,6 +21,8 @@ inline constexpr std::string_view kReportSchema = "neuron-check/report/1";
 /// Calls `visit` for each operator of each model: an inventory entry with its claims.
 void forEachOperator(const RunRecord& record, const std::function<void(Json)>& visit);
 void forEachFinding(const RunRecord& record, const std::function<void(Json)>& visit);
+/// The outcome of each case that a run planned; none of a static scan.
+void forEachOutcome(const RunRecord& record, const std::function<void(Json)>& visit);
 /// What no static scan answers, and every rule that a graph cannot decide.
 void forEachNotChecked(const RunRecord& record, const std::function<void(Json)>& visit);
 /// Each statement of evidence once, by id.

@@ -340,17 +340,6 @@ std::string confirmation(const ModelView& view, const Target& target) {
       releaseOf(target));
 }
 
-std::vector<std::pair<std::string, std::string>> openQuestions(const RunRecord& record) {
-  if (!record.outcomes.empty()) {
-    return {};  // the cases of the run have their answers, and what was not run is listed there
-  }
-  const std::string why =
-      record.device == "none"
-          ? "no device was used, this is a reading of the file against the operator database"
-          : "the cases of this model were not run on " + record.device;
-  return {{"compiles", why}, {"runs on the device", why}, {"numbers agree", why}};
-}
-
 std::vector<std::pair<std::string, std::string>> nextSteps(const RunRecord& record,
                                                            const std::vector<ModelView>& views) {
   std::vector<std::pair<std::string, std::string>> out;

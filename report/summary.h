@@ -78,7 +78,8 @@ struct OperatorRow {
 /// What would confirm it; empty when nothing is needed.
 [[nodiscard]] std::string confirmation(const ModelView& view, const Target& target);
 
-/// The three answers a static scan does not give, as (question, why).
+/// The run-time answers that are open for some use, as (question, why): all three for a static
+/// scan.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> openQuestions(
     const RunRecord& record);
 /// Two to four commands worth running next, as (command, what for).

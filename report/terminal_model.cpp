@@ -296,10 +296,14 @@ void writeNotChecked(TerminalPage& page, const RunRecord& record, const ModelVie
   page.heading("NOT CHECKED");
   const auto questions = openQuestions(record);
   std::string open;
-  for (const auto& [question, why] : questions) {
+  for (std::size_t index = 0; index < questions.size(); ++index) {
+    const auto& [question, why] = questions[index];
     open += (open.empty() ? "" : ", ") + question;
+    if (index + 1 == questions.size() || questions[index + 1].second != why) {
+      page.paragraph(2, open + ": " + why);
+      open.clear();
+    }
   }
-  page.paragraph(2, open + ": " + questions.front().second);
   const std::vector<NotChecked>& rules = view.judged->notChecked;
   const std::size_t shown =
       page.verbosity() > 0 ? rules.size() : std::min(rules.size(), kShownOpenRules);

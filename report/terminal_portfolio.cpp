@@ -44,7 +44,14 @@ void writeSummary(TerminalPage& page, const RunRecord& record,
   page.paragraph(2, text + ".");
   page.blank();
   writeTarget(page, record);
-  page.field("Not checked", "whether models compile, run on the device, and agree in numbers");
+  if (record.device == "none") {
+    page.field("Not checked", "whether models compile, run on the device, and agree in numbers");
+  }
+  for (const auto& [question, why] : openQuestions(record)) {
+    if (record.device != "none") {
+      page.field("Not checked", question + ": " + why);
+    }
+  }
 }
 
 /// What stands in the way of a model, worst first: as many as fit, at most a few, at least one.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "report/outcomes.h"
 #include "report/text.h"
 
 namespace neuroncheck::report {
@@ -32,6 +33,10 @@ void writeQuiet(TerminalPage& page, const RunRecord& record, const std::vector<M
       page.line(page.inked(Ink::Bad, padded("not read", 18)) + " " +
                 printable(input.inventory.path));
     }
+  }
+  if (record.device != "none") {
+    page.line(passedText(record) +
+              (record.simulated ? " Simulated: no hardware ran anything." : ""));
   }
 }
 

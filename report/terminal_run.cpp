@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run on a device found.
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "report/outcomes.h"
 #include "report/terminal_reporter.h"
 #include "report/text.h"
 
@@ -44,17 +44,6 @@ std::string usesText(const Outcome& outcome) {
              : fmt::format(", {}", counted(static_cast<std::size_t>(outcome.uses), "use", "uses"));
 }
 
-const OutputOutcome* worstOf(const Outcome& outcome) {
-  for (const AttemptOutcome& attempt : outcome.attempts) {
-    for (const OutputOutcome& output : attempt.outputs) {
-      if (output.state == outcome.state) {
-        return &output;
-      }
-    }
-  }
-  return nullptr;
-}
-
 void writeCase(TerminalPage& page, const Outcome& outcome) {
   page.paragraph(4, fmt::format("{}{}", outcome.text, usesText(outcome)), 2);
   std::string why = outcome.message;
@@ -64,7 +53,7 @@ void writeCase(TerminalPage& page, const Outcome& outcome) {
   if (!why.empty()) {
     page.paragraph(8, why);
   }
-  const OutputOutcome* worst = worstOf(outcome);
+  const OutputOutcome* worst = decidingOutput(outcome);
   if (worst != nullptr && worst->worstIndex >= 0) {
     page.paragraph(8, fmt::format("{}: {} of {} wrong, worst at {}: {} where it should be {}",
                                   worst->what, worst->wrong, worst->elements, worst->worstIndex,
@@ -99,24 +88,17 @@ void writeRun(TerminalPage& page, const RunRecord& record) {
   }
   page.heading(record.simulated ? "RUN ON A SIMULATED DEVICE (no hardware ran anything)"
                                 : "RUN ON THE DEVICE: " + record.device);
-  std::map<CaseState, std::vector<const Outcome*>> groups;
-  for (const Outcome& outcome : record.outcomes) {
-    groups[outcome.state].push_back(&outcome);
+  page.paragraph(2, passedText(record));
+  for (const std::string& caution : runCautions(record)) {
+    page.paragraph(2, caution);
   }
-  std::vector<CaseState> order;
+  if (!record.simulated) {
+    page.paragraph(2, "Each was compared with references in fp64 on the CPU.");
+  }
+  auto groups = groupedOutcomes(record);
+  std::ranges::stable_sort(groups, {}, [](const auto& group) { return rankOf(group.first); });
   for (const auto& [state, cases] : groups) {
-    order.push_back(state);
-  }
-  std::ranges::stable_sort(order, {}, rankOf);
-  const std::size_t passed = groups[CaseState::Pass].size() + groups[CaseState::PassWeak].size();
-  page.paragraph(2, fmt::format("{} of {} passed. {}", passed,
-                                counted(record.outcomes.size(), "distinct case", "distinct cases"),
-                                record.simulated
-                                    ? "The simulated device models documents, not silicon: nothing "
-                                      "here is evidence about hardware."
-                                    : "Each was compared with references in fp64 on the CPU."));
-  for (const CaseState state : order) {
-    writeGroup(page, state, groups[state]);
+    writeGroup(page, state, cases);
   }
   for (const NotChecked& entry : record.notRun) {
     page.paragraph(2, fmt::format("not run: {}: {}; {}", entry.what, entry.why, entry.how), 4);

@@ -9,6 +9,7 @@
 
 #include "core/inventory_json.h"
 #include "report/inventory_text.h"
+#include "report/outcomes.h"
 #include "report/reporter.h"
 #include "report/tests/sample_records.h"
 #include "report/text.h"
@@ -81,6 +82,8 @@ INSTANTIATE_TEST_SUITE_P(
         Golden{"portfolio_120", samples::portfolio, "terminal", columnsOf(120), "txt"},
         Golden{"portfolio_quiet", samples::portfolio, "terminal", {80, false, -1}, "txt"},
         Golden{"unreadable", samples::unreadable, "terminal", {}, "txt"},
+        Golden{"ran", samples::ran, "terminal", {}, "txt"},
+        Golden{"ran", samples::ran, "md", {}, "md"},
         Golden{"blocked", samples::blocked, "md", {}, "md"},
         Golden{"hostile", samples::hostile, "md", {}, "md"},
         Golden{"portfolio", samples::portfolio, "md", {}, "md"},
@@ -330,8 +333,53 @@ TEST(JsonReport, KeepsNonFiniteNumbersAndEveryUse) {
   EXPECT_TRUE(json["outcomes"].empty());
 }
 
+TEST(JsonReport, LinksUsesToOutcomesByCase) {
+  const Json document = Json::parse(written(samples::ran(), "json"));
+  ASSERT_EQ(document["outcomes"].size(), 4U);
+  const Json& wrong = document["outcomes"][1];
+  EXPECT_EQ(wrong["state"], "mismatch");
+  EXPECT_EQ(wrong["claimed"], "native");
+  EXPECT_EQ(wrong["numbers_agree"], "no");
+  EXPECT_EQ(wrong["attempts"][0]["outputs"][0]["worst_actual"], "NaN");
+  EXPECT_EQ(wrong["attempts"][0]["outputs"][0]["worst_truth"], "-Infinity");
+  EXPECT_EQ(document["outcomes"][0]["seconds"], 0.0);
+  EXPECT_EQ(document["device"]["seed"], 0xFFFFFFFFFFFFFFFF);
+  std::map<std::string, int> answers;
+  for (const Json& op : document["ops"]) {
+    for (const Json& use : op["uses"]) {
+      ++answers[use["case_ids"].empty() ? "none" : use["case_ids"][0].get<std::string>()];
+      const bool none = use["case_ids"].empty();
+      EXPECT_EQ(use["runs_on_device"] == "not-checked", none);
+      EXPECT_EQ(use["numbers_agree"] == "not-checked", none);
+    }
+  }
+  EXPECT_EQ(answers["00000000000000aa"], 3);
+  EXPECT_EQ(answers["00000000000000bb"], 1);
+  EXPECT_EQ(answers["none"], 3);
+}
+
+TEST(Report, EveryFormatSaysThatTheDeviceIsSimulated) {
+  RunRecord record = samples::ran();
+  for (const int verbosity : {-1, 0, 1}) {
+    for (const char* format : {"terminal", "md", "json", "jsonl"}) {
+      EXPECT_THAT(written(record, format, {80, false, verbosity}), ContainsRegex("[Ss]imulated"))
+          << format;
+    }
+  }
+}
+
+TEST(Report, ACaseIsRunAgainByOneLine) {
+  const RunRecord record = samples::ran();
+  EXPECT_EQ(reproCommand(record, record.outcomes[0]),
+            "printf '%s\\n' 'aten::addmm(f32[2], '\\''it|s'\\'')' > one.cases && neuron-check run "
+            "one.cases --device 'sim' --seed 18446744073709551615 --release '2.14.3.0' --chip "
+            "'trn2' --mode eager");
+}
+
 TEST(JsonLinesReport, HoldsTheSamePartsAsTheDocument) {
-  const RunRecord record = samples::portfolio();
+  RunRecord record = samples::portfolio();
+  record.device = "sim";
+  record.outcomes = samples::ran().outcomes;
   const Json document = Json::parse(written(record, "json"));
   std::istringstream lines(written(record, "jsonl"));
   std::map<std::string, Json> parts;
@@ -345,6 +393,7 @@ TEST(JsonLinesReport, HoldsTheSamePartsAsTheDocument) {
   EXPECT_EQ(parts["op"], document["ops"]);
   EXPECT_EQ(parts["finding"], document["findings"]);
   EXPECT_EQ(parts["evidence"], document["evidence"]);
+  EXPECT_EQ(parts["outcome"], document["outcomes"]);
   EXPECT_EQ(parts["not_checked"], document["not_checked"]);
   ASSERT_EQ(parts["header"].size(), 1U);
   ASSERT_EQ(parts["footer"].size(), 1U);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/tests/sample_records.h"
 
+#include <limits>
 #include <utility>
 
 namespace neuroncheck::report::samples {
@@ -385,6 +386,58 @@ RunRecord unreadable() {
   return record;
 }
 
+RunRecord ran() {
+  RunRecord record = unconfirmed();
+  record.device = "sim";
+  record.simulated = true;
+  record.seed = 0xFFFFFFFFFFFFFFFF;
+  record.profile = "0011223344556677";
+  record.shard = "1/2";
+  record.notRun = {{.what = "aten::relu (1 use)", .why = "a size is not known", .how = "fix it"}};
+  const auto add = [&record](const char* id, const char* op, CaseState state) -> Outcome& {
+    Outcome& out = record.outcomes.emplace_back();
+    out.id = id;
+    out.op = op;
+    out.text = std::string(op) + "(f32[2], 'it|s')";
+    out.state = state;
+    out.stage = "judge";
+    out.runs = 1;
+    return out;
+  };
+  add("00000000000000aa", "aten::addmm", CaseState::Pass);
+  Outcome& wrong = add("00000000000000bb", "aten::silu", CaseState::Mismatch);
+  wrong.cause = "bias";
+  wrong.message = "all results are too large";
+  wrong.uses = 1;
+  wrong.models = {"model.pt2"};
+  wrong.fallbacks = {"aten::exp (the backend's list)"};
+  OutputOutcome output;
+  output.what = "output 0";
+  output.state = CaseState::Mismatch;
+  output.elements = 2;
+  output.wrong = 1;
+  output.worstIndex = 1;
+  output.worstActual = std::numeric_limits<double>::quiet_NaN();
+  output.worstTruth = -std::numeric_limits<double>::infinity();
+  output.maxAbs = std::numeric_limits<double>::infinity();
+  wrong.attempts = {{.fill = "G3.0", .seed = 7, .state = CaseState::Mismatch, .outputs = {output}}};
+  Outcome& dead = add("00000000000000cc", "aten::bmm", CaseState::Crash);
+  dead.ending = "signal 11 (Segmentation fault)";
+  dead.stderrTail = "bad\nend";
+  dead.message = "the process died";
+  Outcome& open = add("00000000000000dd", "aten::mm", CaseState::NotRun);
+  open = begun(open);
+  for (UseClaim& use : record.inputs[0].assessment.models[0].uses) {
+    const Model& model = record.inputs[0].inventory.models[0];
+    if (model.uses[use.use].op.str() == "aten::silu") {
+      use.caseIds = {"00000000000000bb"};
+    } else if (use.use < 3) {
+      use.caseIds = {"00000000000000aa"};
+    }
+  }
+  return record;
+}
+
 std::vector<Named> all() {
   return {{"ready", ready()},
           {"unconfirmed", unconfirmed()},
@@ -394,7 +447,8 @@ std::vector<Named> all() {
           {"hostile", hostile()},
           {"two_models", twoModels()},
           {"portfolio", portfolio()},
-          {"unreadable", unreadable()}};
+          {"unreadable", unreadable()},
+          {"ran", ran()}};
 }
 
 }  // namespace neuroncheck::report::samples

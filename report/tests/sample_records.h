@@ -29,6 +29,9 @@ namespace neuroncheck::report::samples {
 /// A file that could not be read.
 [[nodiscard]] RunRecord unreadable();
 
+/// A run on the simulated device of a part of the plan, which was interrupted.
+[[nodiscard]] RunRecord ran();
+
 struct Named {
   const char* name;
   RunRecord record;
