@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -7,7 +8,10 @@
 #include "cli/io.h"
 #include "cli/pipeline.h"
 #include "core/model_diff.h"
+#include "core/run_diff.h"
 #include "report/diff_report.h"
+#include "report/run_diff_report.h"
+#include "runstore/run_file.h"
 
 namespace neuroncheck::cli {
 namespace {
@@ -67,7 +71,30 @@ Result<void> checkFlagsUsed(const Options& options, const InputResult& input) {
   return {};
 }
 
+Result<int> diffRunFiles(const Options& options) {
+  NEURONCHECK_TRY(const RunRecord before, runstore::load(options.inputs[0]));
+  NEURONCHECK_TRY(const RunRecord after, runstore::load(options.inputs[1]));
+  if (before.outcomes.empty() || after.outcomes.empty()) {
+    return fail(ErrorCode::Nothing,
+                fmt::format("{}: no case was run, so there is nothing to compare",
+                            options.inputs[before.outcomes.empty() ? 0 : 1]));
+  }
+  const RunDiff found = diffRuns(before, after);
+  NEURONCHECK_TRY_VOID(writeOutput(options.output, [&](std::ostream& out) {
+    return report::writeRunDiff(found, before.simulated || after.simulated,
+                                options.format.value_or("terminal"), out);
+  }));
+  return found.nothingChanged() ? kExitOk : kExitFindings;
+}
+
 Result<int> diff(Options& options) {
+  const auto runs = std::ranges::count_if(options.inputs, runstore::isRunFile);
+  if (runs == 2) {
+    return diffRunFiles(options);
+  }
+  if (runs == 1) {
+    return fail(ErrorCode::Usage, "a run file is compared with another run file");
+  }
   NEURONCHECK_TRY(const opdb::Database database, openDatabase(options));
   NEURONCHECK_TRY(const RunRecord record, runCheck(options, database, {}));
   for (const InputResult& input : record.inputs) {
@@ -96,8 +123,9 @@ void addDiffCommand(CLI::App& app, CommandLine& line) {
       "what changed between two models: operators gained, lost or changed, claims, findings");
   Options& options = line.options;
   command
-      ->add_option("models", options.inputs,
-                   "two exported programs or TorchScript modules, before and after")
+      ->add_option(
+          "models", options.inputs,
+          "two exported programs or TorchScript modules, or two run files, before and after")
       ->required()
       ->expected(2);
   addTargetFlags(*command, options);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runstore/run_file.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <span>
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -83,6 +87,18 @@ Result<void> checkMagic(const std::string& path) {
 }
 
 }  // namespace
+
+bool isRunFile(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) {
+    return false;
+  }
+  std::array<char, 72> head{};
+  std::ifstream(path, std::ios::binary).read(head.data(), head.size());
+  constexpr std::array<char, 4> kMark{'N', 'C', 'R', 'F'};
+  return std::string_view(head.data(), head.size()).starts_with(kSqliteMagic) &&
+         std::ranges::equal(kMark, std::span(head).subspan<68, 4>());
+}
 
 Result<void> save(const RunRecord& record, const std::string& path) {
   std::error_code ignored;

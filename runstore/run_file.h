@@ -21,4 +21,7 @@ inline constexpr int kRunFileVersion = 2;
 /// run is still writing or that died: what it has committed is read.
 [[nodiscard]] Result<RunRecord> load(const std::string& path);
 
+/// Whether a file says that it is a run file; it may be damaged all the same.
+[[nodiscard]] bool isRunFile(const std::string& path);
+
 }  // namespace neuroncheck::runstore

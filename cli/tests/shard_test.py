@@ -64,6 +64,11 @@ def main():
         assert "ran more than once with the same result" in out, out
         for name in ("123", "3-12", "12-23"):
             assert resume_test.contents(program.file(name)) == expected, name
+        out, _ = program("diff", program.file("whole"), program.file("sorted"))
+        assert "the same in both runs" in out and "no hardware ran anything" in out and "unlike" not in out, out
+        out, _ = program("diff", program.file("whole"), program.file("12"), expect=1)
+        assert "no longer run" in out and "unlike in shard" in out, out
+        program("diff", program.file("whole"), "datasets/models/mlp.pt2", expect=2)
         program.run("seed", "--seed", "5", "--shard", "1/3")
         _, errors = program("merge", program.file("1"), program.file("seed"), "-o", program.file("x"), expect=2)
         assert "unlike seeds" in errors, errors
