@@ -58,6 +58,23 @@ std::optional<std::int64_t> CaseArguments::integer(std::string_view wanted) cons
   return flag != nullptr ? std::optional<std::int64_t>(flag->value ? 1 : 0) : std::nullopt;
 }
 
+std::optional<double> CaseArguments::number(std::string_view wanted) const {
+  if (const CaseValue* value = find(wanted)) {
+    if (const auto* real = std::get_if<double>(&value->value)) {
+      return *real;
+    }
+  } else if (schema_ != nullptr) {
+    const auto declared = std::ranges::find(schema_->arguments, wanted, &SchemaArgument::name);
+    if (declared != schema_->arguments.end() && declared->defaultValue) {
+      if (const auto* real = std::get_if<SymFloat>(&*declared->defaultValue)) {
+        return real->value;
+      }
+    }
+  }
+  const auto whole = integer(wanted);
+  return whole ? std::optional(static_cast<double>(*whole)) : std::nullopt;
+}
+
 std::optional<std::vector<std::int64_t>> CaseArguments::sizes(std::string_view wanted) const {
   const CaseValue* value = find(wanted);
   const auto* tensor = value == nullptr ? nullptr : std::get_if<CaseTensor>(&value->value);

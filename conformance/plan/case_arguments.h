@@ -23,8 +23,12 @@ class CaseArguments {
   [[nodiscard]] const CaseValue* find(std::string_view name) const;
   /// An integer (a bool counts as one), from the case or the schema's default.
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;
+  /// The same of any real number.
+  [[nodiscard]] std::optional<double> number(std::string_view name) const;
   /// The sizes of a tensor argument; nullopt for any other.
   [[nodiscard]] std::optional<std::vector<std::int64_t>> sizes(std::string_view name) const;
+  /// The name of the argument that was written at a place, empty where it is not known.
+  [[nodiscard]] const std::string& argumentName(std::size_t place) const { return names_[place]; }
   /// The argument that each tensor operand belongs to, in the order of OperandLayout; empty where
   /// it is not known.
   [[nodiscard]] const std::vector<std::string>& ofOperands() const { return ofOperands_; }

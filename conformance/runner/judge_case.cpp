@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "conformance/runner/random_rule.h"
 #include "conformance/runner/selection_rule.h"
 #include "conformance/runner/worker_reference.h"
 #include "numerics/rules/op_rules.h"
@@ -52,6 +53,13 @@ OutputOutcome structural(std::string what, CaseState state, std::string cause, s
   out.state = state;
   out.cause = std::move(cause);
   out.reason = std::move(reason);
+  return out;
+}
+
+OutputOutcome outcomeOf(std::string what, const RandomOutcome& random) {
+  OutputOutcome out = structural(std::move(what), random.state, random.cause, random.reason);
+  out.rule = random.rule;
+  out.elements = random.samples;
   return out;
 }
 
@@ -180,6 +188,9 @@ class AttemptJudge {
   OutputOutcome judgeNumbers(std::size_t index, std::string what, const Json& actual,
                              const Json& expected) {
     const OutputRule* rule = ruleOf(index);
+    if (isRandom(rule) && headOf(actual) == headOf(expected)) {
+      return outcomeOf(std::move(what), randomly().outputs.at(index));
+    }
     if (const auto reason = notComparedBecause(rule)) {
       // Its form is still promised.
       const bool same = headOf(actual) == headOf(expected);
@@ -230,7 +241,7 @@ class AttemptJudge {
       return std::pair(std::string(name(rule->notComparable)),
                        std::string("the operator promises no values here"));
     }
-    if (rule->opClass == OpClass::Random) {
+    if (isRandom(rule) || drawsEarlier()) {
       return std::pair("random", "random numbers are judged by their distribution, not one by one");
     }
     if (rule->opClass == OpClass::Factorisation) {
@@ -241,6 +252,24 @@ class AttemptJudge {
       return std::pair("sequence", "the sums behind a sequence of operators are not known");
     }
     return std::nullopt;
+  }
+
+  static bool isRandom(const OutputRule* rule) {
+    return rule != nullptr && rule->opClass == OpClass::Random;
+  }
+
+  /// A step before the last one draws random numbers, which the reference cannot draw alike.
+  [[nodiscard]] bool drawsEarlier() const {
+    const auto& steps = plan_.spec->steps;
+    return std::any_of(steps.begin(), steps.end() - 1,
+                       [](const CaseStep& step) { return findRandomOp(step.op) != nullptr; });
+  }
+
+  const RandomJudgement& randomly() {
+    if (!random_) {
+      random_ = judgeRandom(plan_, evidence_);
+    }
+    return *random_;
   }
 
   static numerics::Structure structureOf(const Json& expected) {
@@ -266,6 +295,11 @@ class AttemptJudge {
 
   void judgeGradients() {
     if (!plan_.spec->backward) {
+      return;
+    }
+    if (isRandom(ruleOf(0)) || drawsEarlier()) {
+      const RandomJudgement& random = randomly();
+      add(outcomeOf("gradients", random.gradient.value_or(RandomOutcome())));
       return;
     }
     const Json none = Json::array();
@@ -325,6 +359,7 @@ class AttemptJudge {
   const AttemptPlan& plan_;
   const AttemptEvidence& evidence_;
   AttemptOutcome outcome_;
+  std::optional<RandomJudgement> random_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "conformance/plan/fills.h"
+#include "conformance/runner/random_case.h"
 #include "core/inventory_json.h"
 #include "core/outcome.h"
 #include "core/result.h"
@@ -25,6 +26,10 @@ struct AttemptEvidence {
   std::span<const std::uint64_t> operands;
   /// Asks the reference for hypotheses, by name: its answer with their values, or an Error.
   std::function<Result<const Json*>(const std::string& hypothesis)> explain;
+  /// Runs the operator again on the device, for what is judged by many results.
+  Draw draw;
+  Draw drawOnCpu;                         ///< the same on the CPU, whatever the device
+  std::span<const std::byte> cotangents;  ///< of a gradient case, as fp32
 };
 
 /// How an attempt is judged.

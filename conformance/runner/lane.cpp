@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "conformance/runner/draw_samples.h"
 #include "conformance/runner/judge_case.h"
 #include "conformance/runner/raised_state.h"
 #include "numerics/rules/op_rules.h"
@@ -109,7 +110,7 @@ class Lane::Batch {
       finish(placed);
       out.push_back(std::move(placed.outcome));
     }
-    lane_.memory_.release(0, aligned(next_));
+    lane_.memory_.release(0, kOperandBytes);
     for (std::uint64_t region = 0; region <= regions_; ++region) {
       lane_.memory_.release(kOperandBytes + region * kRegionBytes, kRegionBytes);
     }
@@ -166,7 +167,8 @@ class Lane::Batch {
     Json entry{{"id", index},
                {"case", placed.unit->planned->text},
                {"operands", placed.operands},
-               {"cotangents", placed.cotangents}};
+               {"cotangents", placed.cotangents},
+               {"seed", placed.unit->seed}};
     if (!device) {
       entry["rules"] = rulesOf(placed.rule);
     }
@@ -395,6 +397,15 @@ class Lane::Batch {
       }
       return &*explained;
     };
+    evidence.cotangents = lane_.memory_.bytes().subspan(kCotangentsAt);
+    evidence.draw = [&](const SampleCase& sample, std::span<const std::uint64_t> seeds) {
+      return draw(placed, sample, seeds, lane_.device_);
+    };
+    evidence.drawOnCpu = [&](const SampleCase& sample, std::span<const std::uint64_t> seeds) {
+      DeviceChoice cpu;
+      cpu.caseTime = lane_.device_.caseTime;
+      return draw(placed, sample, seeds, cpu);
+    };
     AttemptPlan plan{.spec = &placed.unit->planned->spec,
                      .schema = placed.schema,
                      .rule = placed.rule,
@@ -403,6 +414,22 @@ class Lane::Batch {
     placed.outcome.attempt = judgeAttempt(plan, evidence);
     placed.outcome.state = placed.outcome.attempt->state;
     placed.outcome.stage = "judge";
+  }
+
+  Result<Drawn> draw(const Placed& placed, const SampleCase& sample,
+                     std::span<const std::uint64_t> seeds, const DeviceChoice& device) {
+    const std::uint64_t begin = kOperandBytes + kRegions * kRegionBytes;
+    const DrawRoom room{.device = &device,
+                        .ask = device.words == "cpu" ? &lane_.askReference_ : &lane_.askDevice_,
+                        .memory = &lane_.memory_,
+                        .operandsBegin = next_,
+                        .operandsEnd = kOperandBytes,
+                        .resultsBegin = begin,
+                        .resultsEnd = begin + kRegionBytes,
+                        .cotangents = kCotangentsAt,
+                        .seed = placed.unit->seed};
+    lane_.memory_.release(begin, kRegionBytes);
+    return drawSamples(room, sample, placed.schema, seeds);
   }
 
   /// The values of every hypothesis about operands; they overwrite those asked for before.

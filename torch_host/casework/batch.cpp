@@ -51,6 +51,9 @@ Batch batchOf(const json& request) {
         job.operands.push_back(placesOf(step));
       }
       job.cotangents = placesOf(entry.value("cotangents", json::array()));
+      if (entry.contains("seed")) {
+        job.seed = entry.at("seed").get<std::uint64_t>();
+      }
       batch.jobs.push_back(std::move(job));
     }
     batch.answers.push_back(std::move(answer));

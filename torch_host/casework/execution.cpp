@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "torch_host/casework/execution.h"
 
+#include <ATen/Context.h>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -71,10 +73,31 @@ Result<c10::OperatorHandle> operatorOf(const OpName& name) {
   return *op;
 }
 
+/// What torch.manual_seed does, for one device. The CPU's generator is seeded too: a backend
+/// without one of its own may draw from it. False when the device has none that takes a seed.
+bool seedGenerators(const c10::Device& device, std::uint64_t seed) {
+  const auto set = [seed](const c10::Device& of) {
+    at::Generator generator = at::globalContext().defaultGenerator(of);
+    const std::scoped_lock lock(generator.mutex());
+    generator.set_current_seed(seed);
+  };
+  set(c10::Device(c10::kCPU));
+  if (device.is_cpu()) {
+    return true;
+  }
+  try {
+    set(device);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 Result<Execution> execute(const Job& job, const Arena& arena, const Manner& manner) {
   const c10::AutoGradMode gradients(job.spec.backward);
+  const bool seeded = job.seed && seedGenerators(manner.device, *job.seed);
   std::vector<Execution> done;
   for (std::size_t i = 0; i < job.spec.steps.size(); ++i) {
     const CaseStep& step = job.spec.steps[i];
@@ -109,6 +132,7 @@ Result<Execution> execute(const Job& job, const Arena& arena, const Manner& mann
     now.outputs = outputsOf(op.schema(), now.arguments, stack, *now.operands);
     done.push_back(std::move(now));
   }
+  done.back().seeded = seeded;
   return std::move(done.back());
 }
 

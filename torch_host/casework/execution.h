@@ -24,6 +24,7 @@ struct Job {
   CaseSpec spec;
   std::vector<std::vector<std::uint64_t>> operands;
   std::vector<std::uint64_t> cotangents;  ///< of the floating-point outputs in order, for "!grad"
+  std::optional<std::uint64_t> seed;      ///< of the generators, before the first step
 };
 
 /// Changes arguments before an operator is called: numbers and dtypes, for other precisions.
@@ -50,6 +51,7 @@ struct Execution {
   torch::jit::Stack arguments;  ///< as the operator got them; tensors may have been written to
   std::vector<OutputTensor> outputs;
   std::shared_ptr<OperandTensors> operands;
+  bool seeded = false;  ///< the generator of the device took Job::seed
 };
 
 /// Runs the steps of a case in order. Tensors require grad as the case says when it is a gradient

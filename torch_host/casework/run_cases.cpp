@@ -108,6 +108,7 @@ class DeviceCase {
     answer_["outputs"] = std::move(outputs);
     answer_["gradients"] = std::move(list);
     answer_["changed"] = changed;
+    answer_["seeded"] = done.seeded;
     return {};
   }
 
