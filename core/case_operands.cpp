@@ -76,6 +76,17 @@ std::vector<std::int64_t> stridesOf(const CaseTensor& tensor) {
   return out;
 }
 
+std::optional<DType> widestWithDimensions(const OperandLayout& layout) {
+  std::optional<DType> widest;
+  for (const CaseTensor* operand : layout.operands) {
+    const bool real = isFloating(operand->dtype) && !operand->sizes.empty();
+    if (real && (!widest || itemSize(operand->dtype) > itemSize(*widest))) {
+      widest = operand->dtype;
+    }
+  }
+  return widest;
+}
+
 std::int64_t elementsOf(const CaseTensor& tensor) {
   std::uint64_t count = 1;
   for (const std::int64_t size : tensor.sizes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/case_spec.h"
@@ -24,6 +25,9 @@ struct OperandLayout {
 
 /// The pointers are into `step`.
 [[nodiscard]] OperandLayout layoutOf(const CaseStep& step);
+
+/// The widest floating-point dtype of operands that have dimensions; nullopt when there is none.
+[[nodiscard]] std::optional<DType> widestWithDimensions(const OperandLayout& layout);
 
 /// Those of the case, or the contiguous ones.
 [[nodiscard]] std::vector<std::int64_t> stridesOf(const CaseTensor& tensor);

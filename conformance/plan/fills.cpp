@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/case_parser.h"
+#include "numerics/rules/op_rules.h"
 #include "numerics/tensor/tensor_view.h"
 
 namespace neuroncheck::conformance {
@@ -255,6 +256,21 @@ std::vector<FillChoice> fillsForward(const CaseSpec& spec, const numerics::OpRul
 }
 
 }  // namespace
+
+bool movesOnly(const CaseSpec& spec) {
+  return std::all_of(spec.steps.begin(), spec.steps.end() - 1, [](const CaseStep& step) {
+    const numerics::OpRule* rule = numerics::opRules().find(step.op);
+    const bool casts = std::ranges::any_of(step.args, [](const CaseArgument& argument) {
+      return std::holds_alternative<DType>(argument.value.value);
+    });
+    const bool makes = layoutOf(step).operands.empty();
+    return rule != nullptr && (!casts || makes) &&
+           std::ranges::all_of(rule->outputs, [](const numerics::OutputRule& output) {
+             return output.opClass == OpClass::Exact &&
+                    output.notComparable == numerics::NotComparable::No;
+           });
+  });
+}
 
 std::string FillChoice::str() const { return fmt::format("{}.{}", name(fill), variant); }
 

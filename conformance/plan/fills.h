@@ -26,6 +26,10 @@ struct FillChoice {
   bool operator==(const FillChoice&) const = default;
 };
 
+/// Whether every step but the last moves, makes or copies numbers and rounds none: what the last
+/// one had is then known without the device. A cast rounds.
+[[nodiscard]] bool movesOnly(const CaseSpec& spec);
+
 /// The fills that the class of an operator needs (docs/numerics.md), the most telling first: exact
 /// integers and both signs for sums, specials and domain edges for functions, codes of positions
 /// for what moves values. One fill for a case without floating-point operands.

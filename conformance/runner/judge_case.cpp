@@ -216,7 +216,7 @@ class AttemptJudge {
     request.expected = structureOf(expected);
     request.rule = *rule;
     if (const std::string missing = expected.value("no_magnitude", std::string());
-        !missing.empty()) {
+        !missing.empty() && given->count() > 0) {
       return structural(std::move(what), CaseState::NotComparable, "no-magnitude", missing);
     }
     request.length = static_cast<double>(expected.value("length", std::int64_t{1}));
@@ -248,8 +248,9 @@ class AttemptJudge {
       return std::pair("factorisation",
                        "a factorisation is judged by its residual, not by element");
     }
-    if (plan_.spec->steps.size() > 1 && rule->companion != "none" && rule->companion != "value") {
-      return std::pair("sequence", "the sums behind a sequence of operators are not known");
+    if (!movesOnly(*plan_.spec)) {
+      return std::pair("sequence",
+                       "an earlier step rounds, so that what this one had is not known");
     }
     return std::nullopt;
   }

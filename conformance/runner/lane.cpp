@@ -41,6 +41,7 @@ Json rulesOf(const numerics::OpRule* rule) {
                            output.opClass == numerics::OpClass::Random ||
                            output.opClass == numerics::OpClass::Factorisation;
     out.push_back({{"exact", valueless || output.opClass == numerics::OpClass::Exact},
+                   {"decision", output.opClass == numerics::OpClass::Discontinuous},
                    {"length", output.length},
                    {"magnitude", output.companion},
                    {"unstable", output.unstable},
@@ -171,6 +172,7 @@ class Lane::Batch {
                {"seed", placed.unit->seed}};
     if (!device) {
       entry["rules"] = rulesOf(placed.rule);
+      entry["moved_only"] = movesOnly(placed.unit->planned->spec);
     }
     return entry;
   }

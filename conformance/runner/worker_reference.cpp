@@ -80,6 +80,7 @@ void WorkerReference::build(const Json& entry, const Json& same) {
       known_->set({Quantity::CpuSameDType, {}}, *cpu);
     }
   }
+  setPart(Quantity::Alternative, entry, "alternative", same);
   setPart(Quantity::Magnitude, entry, "magnitude", same);
   setPart(Quantity::UnstableMagnitude, entry, "unstable", same);
   setPart(Quantity::StoredMagnitude, entry, "stored", same);

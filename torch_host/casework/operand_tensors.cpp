@@ -37,6 +37,14 @@ Result<at::Tensor> OperandTensors::hostBase(std::size_t root) const {
   return base;
 }
 
+at::Tensor OperandTensors::promoted(const at::Tensor& base, std::size_t root) const {
+  const std::optional<DType> widest = widestWithDimensions(layout_);
+  const auto type = widest ? torchscript::scalarTypeOf(*widest) : std::nullopt;
+  const bool narrower = type && base.is_floating_point() && layout_.operands[root]->sizes.empty() &&
+                        static_cast<std::int64_t>(c10::elementSize(*type)) < base.element_size();
+  return narrower ? base.to(*type).to(base.scalar_type()) : base;
+}
+
 Result<at::Tensor> OperandTensors::make(const CaseTensor& spec) {
   const auto index = static_cast<std::size_t>(std::ranges::find(layout_.operands, &spec) -
                                               layout_.operands.begin());
@@ -50,7 +58,7 @@ Result<at::Tensor> OperandTensors::make(const CaseTensor& spec) {
   auto base = bases_.find(root);
   if (base == bases_.end()) {
     NEURONCHECK_TRY(at::Tensor host, hostBase(root));
-    host = conversion_ ? conversion_(host) : host.clone();
+    host = conversion_ ? conversion_(promoted(host, root)) : host.clone();
     base = bases_.emplace(root, host.to(device_)).first;
   }
   at::Tensor tensor = base->second;
@@ -86,7 +94,7 @@ Result<std::vector<std::size_t>> OperandTensors::changed() const {
   std::vector<std::size_t> out;
   for (const auto& [root, base] : bases_) {
     NEURONCHECK_TRY(at::Tensor before, hostBase(root));
-    before = conversion_ ? conversion_(before) : before;
+    before = conversion_ ? conversion_(promoted(before, root)) : before;
     const at::Tensor after = base.is_cpu() ? base : base.cpu();
     if (after.nbytes() != before.nbytes() ||
         (before.nbytes() != 0 &&

@@ -41,6 +41,9 @@ class OperandTensors {
 
  private:
   [[nodiscard]] Result<at::Tensor> hostBase(std::size_t root) const;
+  /// A scalar tensor of a wider dtype takes part in the dtype of those with dimensions (torch's
+  /// type promotion): the numbers that are computed with are rounded to it.
+  [[nodiscard]] at::Tensor promoted(const at::Tensor& base, std::size_t root) const;
 
   OperandLayout layout_;
   const Arena* arena_;

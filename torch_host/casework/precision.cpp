@@ -157,7 +157,12 @@ std::optional<Manner> underHypothesis(std::string_view name, bool roundNumbers) 
 bool computesInFloat32(const CaseSpec& spec) {
   bool any = false;
   for (const CaseStep& step : spec.steps) {
-    for (const CaseTensor* operand : layoutOf(step).operands) {
+    const OperandLayout layout = layoutOf(step);
+    const bool dimensions = widestWithDimensions(layout).has_value();
+    for (const CaseTensor* operand : layout.operands) {
+      if (dimensions && operand->sizes.empty()) {
+        continue;  // it is promoted
+      }
       const bool real = isFloating(operand->dtype) || isComplex(operand->dtype);
       if (operand->dtype == DType::Float64 || operand->dtype == DType::Complex128) {
         return false;

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "numerics/format/float_format.h"
+#include "torch_host/casework/alternatives.h"
 #include "torch_host/casework/batch.h"
 #include "torch_host/casework/length_operands.h"
 #include "torch_host/casework/precision.h"
@@ -20,6 +22,7 @@ using nlohmann::json;
 
 /// How an output is judged, as far as the reference has to know it.
 struct Wanted {
+  bool decision = false;     ///< class K: another result may be right too
   bool exact = false;        ///< the same-dtype result is the truth
   std::string length = "1";  ///< k, an expression over the operands
   std::vector<std::pair<std::string, std::string>> magnitudes;  ///< key of the answer, word
@@ -29,6 +32,7 @@ std::vector<Wanted> wantedOf(const json& entry) {
   std::vector<Wanted> out;
   for (const json& rule : entry.value("rules", json::array())) {
     Wanted wanted;
+    wanted.decision = rule.value("decision", false);
     wanted.exact = rule.value("exact", false);
     wanted.length = rule.value("length", std::string("1"));
     for (const char* key : {"magnitude", "unstable", "stored"}) {
@@ -66,6 +70,7 @@ class ReferenceCase {
         arena_(arena),
         wanted_(wantedOf(entry)),
         hypotheses_(entry.value("hypotheses", std::vector<std::string>())),
+        movedOnly_(entry.value("moved_only", false)),
         roundNumbers_(computesInFloat32(job.spec)) {}
 
   json run() {
@@ -94,7 +99,7 @@ class ReferenceCase {
   }
 
   [[nodiscard]] const Wanted& wanted(std::size_t output) const {
-    static const Wanted kNothing{.exact = true, .length = "1", .magnitudes = {}};
+    static const Wanted kNothing{.decision = false, .exact = true, .length = "1", .magnitudes = {}};
     return wanted_.empty() ? kNothing : wanted_[std::min(output, wanted_.size() - 1)];
   }
 
@@ -187,7 +192,15 @@ class ReferenceCase {
   /// Truth of every floating-point output in fp64, and the magnitudes behind it.
   Result<void> runTruth() {
     Manner manner = inFloat64(roundNumbers_, false);
-    NEURONCHECK_TRY(Execution truth, execute(job_, arena_, manner));
+    Execution truth;
+    // In a sequence a tensor made by default in fp32 may meet one in fp64, which raises.
+    if (raisedBy([&]() -> Result<void> {
+          NEURONCHECK_TRY(truth, execute(job_, arena_, manner));
+          return {};
+        })) {
+      manner = inFloat64(roundNumbers_, true);
+      NEURONCHECK_TRY(truth, execute(job_, arena_, manner));
+    }
     const auto narrow = [](const OutputTensor& output) {
       return isReal(output.tensor) && !isDouble(output.tensor);
     };
@@ -217,7 +230,7 @@ class ReferenceCase {
 
   Result<void> storeMagnitudes(const Execution& truth, const Manner& manner,
                                const std::optional<Gradients>& grads) {
-    if (job_.spec.steps.size() != 1) {
+    if (job_.spec.steps.size() != 1 && !movedOnly_) {
       return {};  // of a sequence nobody knows which sum is behind an element
     }
     // The operator may have written to its operands.
@@ -225,7 +238,7 @@ class ReferenceCase {
     only.call = false;
     Job alone = job_;
     alone.spec.backward = false;
-    for (CaseArgument& argument : alone.spec.steps.front().args) {
+    for (CaseArgument& argument : alone.spec.steps.back().args) {
       forgetGradient(argument.value);
     }
     NEURONCHECK_TRY(Execution fresh, execute(alone, arena_, only));
@@ -242,6 +255,7 @@ class ReferenceCase {
       NEURONCHECK_TRY(const auto expression, numerics::LengthExpression::parse(wanted(i).length));
       NEURONCHECK_TRY(const std::int64_t length, expression.evaluate(sizes));
       answer_["outputs"][i]["length"] = length;
+      NEURONCHECK_TRY_VOID(storeAlternative(fresh, results, i));
       for (const auto& [key, word] : wanted(i).magnitudes) {
         const companion::Call call{.op = *fresh.op,
                                    .arguments = fresh.arguments,
@@ -260,6 +274,29 @@ class ReferenceCase {
       NEURONCHECK_TRY(const auto expression, numerics::LengthExpression::parse(wanted(0).length));
       NEURONCHECK_TRY(const std::int64_t length, expression.evaluate(sizes));
       return storeGradientMagnitudes(fresh, truth, results, *grads, length);
+    }
+    return {};
+  }
+
+  /// The other right result of a decision.
+  Result<void> storeAlternative(const Execution& fresh, const std::vector<at::Tensor>& results,
+                                std::size_t output) {
+    if (!wanted(output).decision) {
+      return {};
+    }
+    const auto dtype = parseDType(answer_["outputs"][output].value("dtype", std::string()));
+    const auto format = dtype ? numerics::formatOf(*dtype) : std::nullopt;
+    const companion::Call call{.op = *fresh.op,
+                               .arguments = fresh.arguments,
+                               .truth = results,
+                               .output = output,
+                               .length = 1};
+    // The quantity decided on is rounded to the output's format and has a few roundings behind it.
+    constexpr double kFew = 2;
+    const double unit = format ? numerics::traits(*format).unitRoundoff() : 0;
+    const double accumulator = dtype == DType::Float64 ? unit : 0x1p-24;
+    if (const auto other = alternativeOf(call, unit + kFew * accumulator)) {
+      NEURONCHECK_TRY(answer_["outputs"][output]["alternative"], arena_.put(*other));
     }
     return {};
   }
@@ -288,6 +325,7 @@ class ReferenceCase {
   Arena& arena_;
   std::vector<Wanted> wanted_;
   std::vector<std::string> hypotheses_;
+  bool movedOnly_;  ///< the steps before the last one round nothing
   bool roundNumbers_;
   bool needsTruth_ = false;
   json answer_ = json::object();
