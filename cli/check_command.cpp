@@ -76,7 +76,7 @@ Result<int> check(const CommandLine& line) {
   if (!options.run && !options.runFile.empty()) {
     NEURONCHECK_TRY_VOID(runstore::save(record, options.runFile));
   }
-  const int ran = options.run && !failOn.empty() ? exitCodeOfRun(record) : kExitOk;
+  const int ran = options.run ? exitCodeOfRun(record, failOn) : kExitOk;
   return withSignal(combineExitCodes(exitCodeOf(record, failOn), ran));
 }
 

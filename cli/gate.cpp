@@ -49,11 +49,14 @@ Result<std::set<std::string>> parseFailOn(std::string_view text) {
     }
     if (word == "none") {
       none = true;
-    } else if (std::ranges::find(kWords, word) != kWords.end()) {
+    } else if (const auto state = parseCaseState(word);
+               std::ranges::find(kWords, word) != kWords.end() || (state && !isPass(*state))) {
       words.insert(std::move(word));
     } else {
-      return fail(ErrorCode::Usage, fmt::format("--fail-on '{}': the words are {}, or none alone",
-                                                word, fmt::join(kWords, ", ")));
+      return fail(ErrorCode::Usage,
+                  fmt::format("--fail-on '{}': the words are {}, the states of cases "
+                              "that are no pass, or none alone",
+                              word, fmt::join(kWords, ", ")));
     }
   }
   if (none == !words.empty()) {
@@ -120,13 +123,17 @@ int exitCodeOf(const RunRecord& record, const std::set<std::string>& failOn) {
   return code;
 }
 
-int exitCodeOfRun(const RunRecord& record) {
+int exitCodeOfRun(const RunRecord& record, const std::set<std::string>& failOn) {
   if (record.outcomes.empty()) {
     return kExitNothing;
   }
-  const bool all = std::ranges::all_of(
-      record.outcomes, [](const Outcome& outcome) { return isPass(outcome.state); });
-  return all ? kExitOk : kExitFindings;
+  const bool states = std::ranges::any_of(
+      failOn, [](const std::string& word) { return parseCaseState(word).has_value(); });
+  const bool fails = std::ranges::any_of(record.outcomes, [&](const Outcome& outcome) {
+    return states ? failOn.contains(std::string(name(outcome.state)))
+                  : !failOn.empty() && !isPass(outcome.state);
+  });
+  return fails ? kExitFindings : kExitOk;
 }
 
 }  // namespace neuroncheck::cli

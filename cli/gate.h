@@ -13,7 +13,8 @@ namespace neuroncheck::cli {
 /// The words of --fail-on that a static scan knows.
 inline constexpr std::string_view kDefaultFailOn = "blocked,unknown,fallback,unconfirmed";
 
-/// Parses "blocked,fallback". `none` alone means: only report. Usage error for any other word.
+/// Parses "blocked,fallback,mismatch": words of a scan, and states of cases that are no pass.
+/// `none` alone means: only report. Usage error for any other word.
 [[nodiscard]] Result<std::set<std::string>> parseFailOn(std::string_view text);
 
 /// The words that apply to one model: `blocked` when a use or a finding of severity error blocks
@@ -26,8 +27,9 @@ inline constexpr std::string_view kDefaultFailOn = "blocked,unknown,fallback,unc
 /// the order of precedence.
 [[nodiscard]] int exitCodeOf(const RunRecord& record, const std::set<std::string>& failOn);
 
-/// The exit code of what was run on a device: every state that is no pass is a finding; no outcome
-/// at all is nothing.
-[[nodiscard]] int exitCodeOfRun(const RunRecord& record);
+/// The exit code of what was run on a device. With states among the words those are findings; with
+/// other words every state that is no pass is; with no word none is. No outcome at all is nothing,
+/// whatever the words.
+[[nodiscard]] int exitCodeOfRun(const RunRecord& record, const std::set<std::string>& failOn);
 
 }  // namespace neuroncheck::cli

@@ -15,7 +15,7 @@ Result<int> rebuild(const Options& options) {
   NEURONCHECK_TRY(const RunRecord record, runstore::load(options.runFile));
   NEURONCHECK_TRY_VOID(
       writeOutput(options.output, [&](std::ostream& out) { return reporter->write(record, out); }));
-  const int ran = record.device != "none" && !failOn.empty() ? exitCodeOfRun(record) : kExitOk;
+  const int ran = record.device != "none" ? exitCodeOfRun(record, failOn) : kExitOk;
   return combineExitCodes(exitCodeOf(record, failOn), ran);
 }
 

@@ -40,6 +40,8 @@ Result<int> run(const CommandLine& line) {
   Options options = line.options;
   options.run = true;
   NEURONCHECK_TRY_VOID(checkRunFlags(options));
+  NEURONCHECK_TRY(const std::set<std::string> failOn,
+                  parseFailOn(options.failOn.value_or(std::string(kDefaultFailOn))));
   NEURONCHECK_TRY(const auto reporter, reporterOf(options));
   NEURONCHECK_TRY(const opdb::Database database, openDatabase(options));
   NEURONCHECK_TRY(const Target wanted, targetOf(options));
@@ -77,7 +79,7 @@ Result<int> run(const CommandLine& line) {
   if (notKept) {
     return tl::unexpected(*notKept);
   }
-  return withSignal(exitCodeOfRun(record));
+  return withSignal(exitCodeOfRun(record, failOn));
 }
 
 }  // namespace
@@ -118,6 +120,9 @@ void addRunCommand(CLI::App& app, CommandLine& line) {
   addRunFlags(*command, options);
   addTargetFlags(*command, options);
   addDatabaseFlag(*command, options);
+  command->add_option("--fail-on", options.failOn,
+                      "states that make exit code 1, joined by commas, or none (default: every "
+                      "state that is no pass)");
   command->add_option(
       "--run-file", options.runFile,
       "also keep the run in this file, while it runs, for `neuron-check report` and "

@@ -102,6 +102,27 @@ TEST(Gate, AnUnreadableInputOutranksFindings) {
   EXPECT_EQ(exitCodeOf(record, *parseFailOn(kDefaultFailOn)), kExitInput);
 }
 
+TEST(ExitCodeOfARun, IsThatOfItsStates) {
+  RunRecord record;
+  const auto codeWith = [&record](std::string_view words) {
+    return exitCodeOfRun(record, *parseFailOn(words));
+  };
+  EXPECT_EQ(codeWith("none"), kExitNothing);
+  record.outcomes.resize(2);
+  record.outcomes[0].state = CaseState::Pass;
+  record.outcomes[1].state = CaseState::PassWeak;
+  EXPECT_EQ(codeWith(kDefaultFailOn), kExitOk);
+  record.outcomes[1].state = CaseState::PassFallback;
+  EXPECT_EQ(codeWith(kDefaultFailOn), kExitFindings);
+  EXPECT_EQ(codeWith("blocked"), kExitFindings);
+  EXPECT_EQ(codeWith("mismatch,crash"), kExitOk);
+  EXPECT_EQ(codeWith("mismatch, pass-fallback"), kExitFindings);
+  EXPECT_EQ(codeWith("none"), kExitOk);
+  for (const char* refused : {"pass", "pass-weak", "passed"}) {
+    EXPECT_FALSE(parseFailOn(refused)) << refused;
+  }
+}
+
 TEST(ExitCodes, FollowTheDocumentedPrecedence) {
   const std::vector<int> order{kExitInternal, kExitInput,    kExitUnavailable,
                                kExitNothing,  kExitFindings, kExitOk};
