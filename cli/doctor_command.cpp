@@ -108,8 +108,9 @@ Check devicesCheck() {
   if (!program) {
     return {.what = "device runs",
             .state = "absent",
-            .detail = "no case can be run: what runs on the device and whether its numbers agree "
-                      "stays not checked",
+            .detail =
+                "no case can be run: what runs on the device and whether its numbers agree "
+                "stays not checked",
             .remedy = program.error().text()};
   }
   std::error_code ignored;

@@ -13,10 +13,10 @@ namespace neuroncheck::conformance {
 /// How a plan is run.
 struct RunSettings {
   DeviceChoice device;
-  int lanes = 1;           ///< pairs of workers side by side
+  int lanes = 1;            ///< pairs of workers side by side
   std::size_t batch = 128;  ///< attempts in one process while nothing goes wrong; 1 isolates
-  std::uint64_t seed = 0;  ///< of the run, part of every attempt's seed
-  bool confirm = true;     ///< run what went wrong again in a process of its own
+  std::uint64_t seed = 0;   ///< of the run, part of every attempt's seed
+  bool confirm = true;      ///< run what went wrong again in a process of its own
   /// Makes a worker: of the device, or of the references.
   std::function<Result<Ask>(bool device)> makeWorker;
   /// Catalogue schema of an operator; null for one it lacks. Guarded by the runner.

@@ -86,9 +86,9 @@ Result<MetricsBlock> RunReader::read(std::int64_t first) {
   maximal_ = take(arrays_->maximal);
   reader_.values(first, actual_);
   // A reference may have bytes no longer (a pass that was interrupted): evaluate() then says why.
-  const auto bytes =
-      storedAlike_ ? reference_.truthBytes(view_.dtype, first, static_cast<std::int64_t>(n))
-                   : std::span<const std::byte>();
+  const auto bytes = storedAlike_
+                         ? reference_.truthBytes(view_.dtype, first, static_cast<std::int64_t>(n))
+                         : std::span<const std::byte>();
   if (storedAlike_ && bytes.size() == n * static_cast<std::size_t>(itemSize(view_.dtype))) {
     decodeAhead(view_.dtype, bytes, truth_);
   } else {
