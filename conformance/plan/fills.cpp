@@ -175,9 +175,22 @@ class StorageFiller {
     if (legality && argument == "indices") {
       indexOfDimension(root, *legality);
     }
+    if (legality) {
+      triangleAsAsked(*legality);
+    }
     return legality ? std::move(legality)
                     : Result<numerics::Legality>(tl::unexpected(
                           std::move(legality).error().within("operand " + argument)));
+  }
+
+  /// The table has the triangle that is read by default; `upper` says which it is.
+  void triangleAsAsked(numerics::Legality& legality) const {
+    const auto upper = arguments_.integer("upper");
+    if (upper && legality.kind == numerics::LegalityKind::UpperTriangular && *upper == 0) {
+      legality.kind = numerics::LegalityKind::LowerTriangular;
+    } else if (upper && legality.kind == numerics::LegalityKind::LowerTriangular && *upper != 0) {
+      legality.kind = numerics::LegalityKind::UpperTriangular;
+    }
   }
 
   /// Each tensor of `indices` addresses the dimension that is its place in the list.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "conformance/runner/factor_rule.h"
 #include "conformance/runner/random_rule.h"
 #include "conformance/runner/selection_rule.h"
 #include "conformance/runner/worker_reference.h"
@@ -60,6 +61,14 @@ OutputOutcome outcomeOf(std::string what, const RandomOutcome& random) {
   OutputOutcome out = structural(std::move(what), random.state, random.cause, random.reason);
   out.rule = random.rule;
   out.elements = random.samples;
+  return out;
+}
+
+OutputOutcome outcomeOf(std::string what, const FactorOutcome& factors) {
+  OutputOutcome out = structural(std::move(what), factors.state, factors.cause, factors.reason);
+  out.rule = factors.rule;
+  out.elements = factors.elements;
+  out.maxRatio = factors.ratio;
   return out;
 }
 
@@ -191,6 +200,10 @@ class AttemptJudge {
     if (isRandom(rule) && headOf(actual) == headOf(expected)) {
       return outcomeOf(std::move(what), randomly().outputs.at(index));
     }
+    if (const FactorOutcome* factors = factorsOf(index);
+        factors != nullptr && headOf(actual) == headOf(expected)) {
+      return outcomeOf(std::move(what), *factors);
+    }
     if (const auto reason = notComparedBecause(rule)) {
       // Its form is still promised.
       const bool same = headOf(actual) == headOf(expected);
@@ -245,8 +258,8 @@ class AttemptJudge {
       return std::pair("random", "random numbers are judged by their distribution, not one by one");
     }
     if (rule->opClass == OpClass::Factorisation) {
-      return std::pair("factorisation",
-                       "a factorisation is judged by its residual, not by element");
+      return std::pair("factorisation", fmt::format("no residual is known of {}",
+                                                    plan_.spec->steps.back().op.str()));
     }
     if (!movesOnly(*plan_.spec)) {
       return std::pair("sequence",
@@ -264,6 +277,19 @@ class AttemptJudge {
     const auto& steps = plan_.spec->steps;
     return std::any_of(steps.begin(), steps.end() - 1,
                        [](const CaseStep& step) { return findRandomOp(step.op) != nullptr; });
+  }
+
+  /// What the outputs of a factorisation come to, for those that are judged together.
+  const FactorOutcome* factorsOf(std::size_t index) {
+    const OutputRule* first = ruleOf(0);
+    if (first == nullptr || first->opClass != OpClass::Factorisation) {
+      return nullptr;
+    }
+    if (!factors_) {
+      factors_ = judgeFactors(plan_, evidence_).value_or(FactorOutcome());
+    }
+    return std::ranges::find(factors_->outputs, index) == factors_->outputs.end() ? nullptr
+                                                                                  : &*factors_;
   }
 
   const RandomJudgement& randomly() {
@@ -361,6 +387,7 @@ class AttemptJudge {
   const AttemptEvidence& evidence_;
   AttemptOutcome outcome_;
   std::optional<RandomJudgement> random_;
+  std::optional<FactorOutcome> factors_;
 };
 
 }  // namespace

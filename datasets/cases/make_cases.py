@@ -359,7 +359,8 @@ def factors():
         c.add(f"aten::linalg_qr(f32[{n + 2},{n}])", f"aten::linalg_qr(f32[2,{n},{n + 1}], \"complete\")", f"aten::linalg_svd(f32[{n + 1},{n}], False)", f"aten::linalg_svd(f32[2,{n},{n}])", f"aten::linalg_eigh(f32[{n},{n}])",
               f"aten::linalg_cholesky_ex(f32[2,{n},{n}])", f"aten::cholesky(f32[{n},{n}], True)", f"aten::linalg_lu(f32[{n},{n}])", f"aten::linalg_lu_factor_ex(f32[2,{n},{n}])", f"aten::linalg_solve_ex(f32[{n},{n}], f32[{n},2])",
               f"aten::linalg_inv_ex(f32[2,{n},{n}])", f"aten::linalg_solve_triangular(f32[{n},{n}], f32[{n},3]; upper=True)", f"aten::linalg_solve_triangular(f32[{n},{n}], f32[2,{n}]; upper=False, left=False)", f"aten::linalg_lstsq(f32[{n + 2},{n}], f32[{n + 2},2])",
-              f"aten::linalg_svdvals(f32[{n},{n + 1}])", f"aten::linalg_eigvalsh(f32[{n},{n}])", f"aten::linalg_inv(f64[{n},{n}])", f"aten::linalg_solve(f64[{n},{n}], f64[{n}])", f"aten::cholesky_solve(f32[{n},2], f32[{n},{n}])",
+              f"aten::linalg_svdvals(f32[{n},{n + 1}])", f"aten::linalg_eigvalsh(f32[{n},{n}])", f"aten::linalg_inv(f64[{n},{n}])", f"aten::linalg_solve(f64[{n},{n}], f64[{n}])", f"aten::cholesky_solve(f32[{n},2], f32[{n},{n}])", f"aten::cholesky_solve(f32[{n},2], f32[{n},{n}], True)", f"aten::linalg_eigh(f32[2,{n},{n}], \"U\")",
+              f"aten::triangular_solve(f32[{n},2], f32[{n},{n}], False)", f"aten::linalg_svd(f32[{n},{n + 2}])", f"aten::linalg_solve(f32[2,{n},{n}], f32[2,{n}])",
               f"aten::linalg_det(f32[{n},{n}])", f"aten::linalg_cholesky(f32[{n},{n}]@(1,{n}))", f"aten::inverse(f32[{n},{n}])")
     return c
 
@@ -376,7 +377,7 @@ def random_numbers():
 
 def sequences():
     c = Cases()
-    c.add("aten::relu(f32[7]) ;; aten::neg($0)", "aten::transpose.int(f32[3,5], 0, 1) ;; aten::clone($0)", "aten::transpose.int(f32[3,5], 0, 1) ;; aten::add.Tensor($0, f32[5,3])",
+    c.add("aten::permute(f32[5,3], [1,0]) ;; aten::linalg_qr($0)", "aten::relu(f32[7]) ;; aten::neg($0)", "aten::transpose.int(f32[3,5], 0, 1) ;; aten::clone($0)", "aten::transpose.int(f32[3,5], 0, 1) ;; aten::add.Tensor($0, f32[5,3])",
           "aten::slice.Tensor(f32[13], 0, 1, 12, 3) ;; aten::fill_.Scalar($0, 2)", "aten::view(f32[6,4], [24]) ;; aten::zero_($0)", "aten::expand(f32[3,1], [3,7]) ;; aten::clone($0)", "aten::permute(i64[2,3,5], [2,0,1]) ;; aten::contiguous($0)",
           "aten::add.Tensor(f32[7], f32[7]) ;; aten::mul.Tensor($0, f32[7])", "aten::_to_copy(f32[129]; dtype=bf16) ;; aten::_to_copy($0; dtype=f32)", "aten::cat([f32[2,3], f32[2,4]], 1) ;; aten::split.Tensor($0, 3, 1)", "aten::abs(i64[7]) ;; aten::sum($0)",
           "aten::mm(f32[3,4], f32[4,5]) ;; aten::relu($0)", "aten::select.int(f32[3,5], 0, 1) ;; aten::copy_($0, f32[5])", "aten::t(f32[3,5]) ;; aten::relu_($0)", "aten::diagonal(f32[5,5]) ;; aten::fill_.Scalar($0, 1)", "aten::topk(f32[129], 5) ;; aten::neg($0.0)",
