@@ -142,7 +142,7 @@ class Missing(unittest.TestCase):
 
     def test_an_import_that_ends_the_process(self):
         said = self.written("import os, sys; print('no licence', file=sys.stderr, flush=True); os._exit(3)")
-        self.assertRegex(said, r"importing .* ended the process \(exit code 3\); it printed: no licence")
+        self.assertRegex(said, r"importing .* ended the process \(exit code 3\); it printed: [\s\S]*no licence")  # torch may warn first
 
     def test_an_import_that_hangs(self):
         source = "import time\nwhile True:\n    time.sleep(1)\n"
