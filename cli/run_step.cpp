@@ -38,7 +38,7 @@ std::string profileWord(const Options& options) {
 /// The profile of the simulated device: what the database says the release registers, or the user's
 /// file.
 Result<std::string> profileOf(const Options& options, const opdb::Database& database,
-                              const Target& target) {
+                              const Target& target, const conformance::Plan& plan) {
   if (!options.profile.empty()) {
     std::ifstream file(options.profile, std::ios::binary);
     std::ostringstream text;
@@ -50,8 +50,20 @@ Result<std::string> profileOf(const Options& options, const opdb::Database& data
   }
   const std::string word = profileWord(options);
   const bool ideal = word == "ideal";
-  Json profile{{"native", ideal ? std::vector<std::string>{"*"}
-                                : opdb::registeredOperators(database, target)},
+  std::vector<std::string> native = opdb::registeredOperators(database, target);
+  if (ideal) {
+    // Named ones have kernels of their own; what only "*" takes goes through the fallback's door.
+    native.emplace_back("*");
+    for (const conformance::PlannedCase& planned : plan.cases) {
+      for (const CaseStep& step : planned.spec.steps) {
+        native.push_back(fmt::format("{}::{}", step.op.ns, step.op.base));
+      }
+    }
+    std::ranges::sort(native);
+    const auto repeated = std::ranges::unique(native);
+    native.erase(repeated.begin(), repeated.end());
+  }
+  Json profile{{"native", std::move(native)},
                {"fallback", word == "strict" ? "raise" : "silent"},
                {"narrow_int64", !ideal},
                {"narrow_float64", !ideal},
@@ -246,7 +258,7 @@ Result<std::optional<Error>> runCases(RunRecord& record, conformance::Plan plan,
   record.notRun = plan.notChecked;
   record.finished.clear();
   record.outcomes.clear();
-  NEURONCHECK_TRY(std::string profile, profileOf(options, database, record.target));
+  NEURONCHECK_TRY(std::string profile, profileOf(options, database, record.target, plan));
   record.profile = record.simulated ? fmt::format("{:016x}", contentHash(profile)) : std::string();
   const auto nothing =
       fail(ErrorCode::Nothing, "no case is left to run: nothing was checked on the device");
