@@ -82,12 +82,7 @@ bool isTheCpus(const AttemptOutcome& attempt) {
 /// The outcome of a case from its attempts. A fill that is not trusted or not comparable does not
 /// hide one that is.
 Outcome combine(const PlannedCase& planned, std::vector<UnitOutcome> units, bool onCpu) {
-  Outcome out;
-  out.id = planned.id;
-  out.text = planned.text;
-  out.op = planned.spec.steps.back().op.str();
-  out.uses = planned.uses;
-  out.models = planned.models;
+  Outcome out = outcomeOf(planned);
   out.runs = 1;
   const UnitOutcome* decisive = nullptr;
   for (const UnitOutcome& unit : units) {
@@ -149,15 +144,7 @@ class Run {
  public:
   Run(const Plan& plan, const RunSettings& settings)
       : plan_(plan), settings_(settings), outcomes_(plan.cases.size()) {
-    for (std::size_t i = 0; i < plan.cases.size(); ++i) {
-      const PlannedCase& planned = plan.cases[i];
-      Outcome& outcome = outcomes_[i];
-      outcome.id = planned.id;
-      outcome.text = planned.text;
-      outcome.op = planned.spec.steps.back().op.str();
-      outcome.uses = planned.uses;
-      outcome.models = planned.models;
-    }
+    std::ranges::transform(plan.cases, outcomes_.begin(), outcomeOf);
   }
 
   Result<std::vector<Outcome>> run() {

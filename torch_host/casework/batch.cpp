@@ -82,8 +82,12 @@ std::optional<Raised> raisedBy(const std::function<Result<void>()>& body) {
   }
 }
 
-json toJson(const Raised& raised, std::string_view stage) {
-  return {{"kind", raised.kind}, {"message", raised.message}, {"stage", stage}};
+bool runStage(json& answer, std::string_view stage, const std::function<Result<void>()>& body) {
+  const auto raised = raisedBy(body);
+  if (raised) {
+    answer["raised"] = {{"kind", raised->kind}, {"message", raised->message}, {"stage", stage}};
+  }
+  return !raised;
 }
 
 void runBatch(Batch& batch, const sandbox::Bounds& bounds, const std::function<void()>& begin,

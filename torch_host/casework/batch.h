@@ -27,7 +27,9 @@ struct Raised {
 };
 /// Runs `body` and says how it raised; nullopt when it came to its end.
 [[nodiscard]] std::optional<Raised> raisedBy(const std::function<Result<void>()>& body);
-[[nodiscard]] nlohmann::json toJson(const Raised& raised, std::string_view stage);
+/// One stage of a case; false when it raised, which `answer` then says with the stage's name.
+[[nodiscard]] bool runStage(nlohmann::json& answer, std::string_view stage,
+                            const std::function<Result<void>()>& body);
 
 /// One case in the child: its answer. `last` is set when the child must not go on.
 using RunOne = std::function<nlohmann::json(const Job& job, bool& last)>;

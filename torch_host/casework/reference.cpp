@@ -91,11 +91,7 @@ class ReferenceCase {
 
  private:
   bool stage(std::string_view name, const std::function<Result<void>()>& body) {
-    if (const auto raised = raisedBy(body)) {
-      answer_["raised"] = toJson(*raised, name);
-      return false;
-    }
-    return true;
+    return runStage(answer_, name, body);
   }
 
   [[nodiscard]] const Wanted& wanted(std::size_t output) const {

@@ -56,11 +56,7 @@ class DeviceCase {
  private:
   /// True when the stage went through.
   bool stage(std::string_view name, const std::function<Result<void>()>& body) {
-    if (const auto raised = raisedBy(body)) {
-      answer_["raised"] = toJson(*raised, name);
-      return false;
-    }
-    return true;
+    return runStage(answer_, name, body);
   }
 
   void runStages() {
